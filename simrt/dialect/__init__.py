@@ -1,0 +1,24 @@
+"""Dialects by name: `realtime` (OpenAI Realtime and its relatives) and `generic` (anything else)."""
+
+from simrt.dialect.base import Dialect, Event, Formats
+from simrt.dialect.generic import Generic
+from simrt.dialect.realtime import Realtime
+from simrt.errors import SimrtError
+
+__all__ = ["Dialect", "Event", "Formats", "dialect", "dialect_for_url"]
+
+_DIALECTS: dict[str, Dialect] = {"realtime": Realtime(), "generic": Generic()}
+
+
+def dialect(name: str) -> Dialect:
+    """The dialect called `name`; SimrtError names the ones there are."""
+    try:
+        return _DIALECTS[name]
+    except KeyError:
+        raise SimrtError(f"no dialect is called {name!r}; there are: {', '.join(_DIALECTS)}") from None
+
+
+def dialect_for_url(url: str) -> str:
+    """The dialect that a URL's path speaks: any path ending in /realtime is the Realtime protocol."""
+    path = url.partition("?")[0].partition("#")[0].rstrip("/")
+    return "realtime" if path.endswith("/realtime") else "generic"
