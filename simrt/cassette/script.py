@@ -1,0 +1,76 @@
+"""Authored cassettes: a call written down as turns, replies and pacing instead of recorded frames.
+
+simrt.replay.authored turns a script into the same Score that a recording gives, so one engine serves both.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from simrt.audio import Samples
+from simrt.cassette.header import Word
+
+
+class Pacing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """When the authored server sends what, in ms. The defaults are those measured live on 10 November 2026.
+
+    `ready_ms`: from `session.update` to `session.updated`; `created_ms`: from the connection to `session.created`.
+    `think_ms`: from the end of the caller's turn (or the client's request) to the first audio. A reply's first
+    `ahead_ms` of audio go out at once, the rest in `chunk_ms` pieces at speaking pace; `response.done` follows
+    `done_ms` after the last piece. A spoken tool argument is heard `tool_ms` before the call's arguments are done.
+    `cut_ms`: from the caller's first sound to the cancelled `response.done`.
+    """
+
+    created_ms: int = 60
+    ready_ms: int = 50
+    think_ms: int = 520
+    ahead_ms: int = 300
+    chunk_ms: int = 200
+    done_ms: int = 400
+    tool_ms: int = 46
+    cut_ms: int = 760
+    silence_ms: int = 500
+    prefix_ms: int = 300
+
+
+class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool call inside a reply. `spoken` names the argument whose text is the reply's audio (`poly_spoken`)."""
+
+    name: str
+    arguments: dict[str, Any]
+    spoken: str | None = None
+
+
+class Turn(msgspec.Struct, omit_defaults=True, tag="turn", tag_field="step"):
+    """The caller says something. `samples` are 24 kHz; `cue` says when (see simrt.caller.cue)."""
+
+    text: str
+    cue: str
+    words: list[Word] = []
+    samples: Samples | None = None
+
+
+class Reply(msgspec.Struct, omit_defaults=True, tag="reply", tag_field="step"):
+    """One response of the agent: speech, a tool call, or both.
+
+    `on`: what brings it out: the end of the caller's turn before it, or the client's next `response.create`.
+    `done` False: its `response.done` never comes.
+    """
+
+    on: Literal["turn", "create"] = "turn"
+    text: str = ""
+    words: list[Word] = []
+    samples: Samples | None = None
+    tool: Tool | None = None
+    done: bool = True
+    think_ms: int | None = None
+
+
+Step = Turn | Reply
+
+
+class Script(msgspec.Struct):
+    """A whole authored call."""
+
+    steps: list[Step]
+    pacing: Pacing = Pacing()
