@@ -1,0 +1,98 @@
+"""A World: one virtual-time event loop, an in-memory network, a wall clock that follows, and no outside."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+from simrt.errors import WorldError
+from simrt.world import clock, guard
+from simrt.world.loop import VirtualLoop
+from simrt.world.network import HostNotServed
+from simrt.world.stuck import Deadlock
+
+__all__ = ["Deadlock", "HostNotServed", "VirtualLoop", "World", "WorldError", "new_loop"]
+
+T = TypeVar("T")
+
+START = "2026-01-05T09:00:00+00:00"
+
+# The clock and the guard are the process's, so only one World can run at a time.
+_running = threading.Lock()
+
+
+class World:
+    """A place where a program runs in virtual time and meets only what is served there.
+
+    START is the wall clock's time when the loop's is 0 (naive or without zone: UTC); SEED seeds `random`,
+    `os.urandom` and what draws from them. A World runs once.
+    """
+
+    loop: VirtualLoop
+
+    def __init__(self, *, start: datetime | str = START, seed: int = 0) -> None:
+        self._start = clock.parse_start(start)
+        self._seed = seed
+        self._inside = False
+        self.loop = VirtualLoop()
+        self.loop.around = self._around
+
+    def listen(self, host: str, factory: Callable[[], asyncio.Protocol], port: int | None = None) -> None:
+        """Serve HOST ("*": any host) at PORT (None: any port): each connection gets its own FACTORY().
+
+        Raises:
+            WorldError: the same host and port are served already.
+        """
+        self.loop.network.listen(host, factory, port)
+
+    def run(self, main: Coroutine[Any, Any, T]) -> T:
+        """Run MAIN to its end in virtual time; then cancel what is left, close generators and threads.
+
+        Raises:
+            Deadlock: MAIN waits for something that will never come.
+            WorldError: another World runs, this one has run, or an event loop runs in this thread.
+        """
+        try:
+            self._check()
+            with self._around(), asyncio.Runner(loop_factory=lambda: self.loop) as runner:
+                return runner.run(main)
+        finally:
+            main.close()
+
+    def _check(self) -> None:
+        if self.loop.is_closed():
+            raise WorldError("this World has run: a World runs once, so make a new one")
+        if asyncio._get_running_loop() is not None:
+            raise WorldError(
+                "World.run() was called while an event loop runs in this thread (a World inside a World, or an "
+                "asynchronous test): call it from synchronous code, or await the program in the loop that runs"
+            )
+
+    @contextmanager
+    def _around(self) -> Iterator[None]:
+        if self._inside:
+            yield
+            return
+        if not _running.acquire(blocking=False):
+            raise WorldError("another World runs in this process: its clock is the process's, so run one at a time")
+        with ExitStack() as stack:
+            stack.callback(_running.release)
+            stack.enter_context(guard.no_proxies())
+            stack.enter_context(guard.seeded(self._seed))
+            stack.enter_context(clock.following(self._start, lambda: self.loop.time_us))
+            stack.enter_context(guard.nothing_leaves())
+            self._inside = True
+            try:
+                yield
+            finally:
+                self._inside = False
+
+
+def new_loop(*, start: datetime | str = START, seed: int = 0) -> VirtualLoop:
+    """A virtual-time loop for `asyncio.Runner(loop_factory=...)` or pytest-asyncio's loop factories.
+
+    While it runs, it is in a World of its own: the clock follows, the network is `loop.network`.
+    """
+    return World(start=start, seed=seed).loop

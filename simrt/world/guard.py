@@ -1,0 +1,101 @@
+"""What keeps the outside out while a World runs: no connection, no proxy, no chance that is not seeded."""
+
+import os
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from socket import AF_INET, AF_INET6
+from typing import Any
+
+from simrt.world.network import HostNotServed
+
+_watched = frozenset({
+    "socket.connect",
+    "socket.sendto",
+    "socket.sendmsg",
+    "socket.getaddrinfo",
+    "socket.gethostbyname",
+    "socket.gethostbyaddr",
+})
+_installed = False
+_depth = 0
+
+
+def _is_local(host: Any) -> bool:
+    if isinstance(host, bytes | bytearray):
+        host = bytes(host).decode("ascii", "replace")
+    if host is None or host == "":
+        return True
+    text = str(host).lower().rstrip(".")
+    return text in ("localhost", "::1", "0.0.0.0", "::", "<broadcast>") or text.startswith(("127.", "::ffff:127."))
+
+
+def _audit(event: str, args: tuple[Any, ...]) -> None:
+    if not _depth or event not in _watched:
+        return
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        sock, address = args[0], args[1]
+        if sock.family not in (AF_INET, AF_INET6) or not isinstance(address, tuple) or _is_local(address[0]):
+            return
+        place = f"{address[0]}:{address[1]}"
+    else:
+        if _is_local(args[0]):
+            return
+        host = args[0].decode("ascii", "replace") if isinstance(args[0], bytes) else args[0]
+        place = f"{host}:{args[1]}" if event == "socket.getaddrinfo" else str(host)
+    raise HostNotServed(
+        f"{event}: {place} is outside, and nothing leaves the machine while a World runs. Connections in memory "
+        "are made through the event loop: use an asynchronous client in the World, or give the code a stand-in."
+    )
+
+
+@contextmanager
+def nothing_leaves() -> Iterator[None]:
+    """Refuse, in every thread, real sockets that go further than this machine, until the end of the block.
+
+    Raises (where the socket is used):
+        HostNotServed: names the host.
+    """
+    global _installed, _depth
+    if not _installed:
+        sys.addaudithook(_audit)  # cannot be taken out again: it rests while no World runs
+        _installed = True
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+
+
+@contextmanager
+def no_proxies() -> Iterator[None]:
+    """Hide `HTTP_PROXY` and its kin from clients until the end of the block."""
+    hidden = {name: value for name, value in os.environ.items() if name.upper().endswith("_PROXY")}
+    for name in hidden:
+        del os.environ[name]
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
+    try:
+        yield
+    finally:
+        for name in [name for name in os.environ if name.upper().endswith("_PROXY")]:
+            del os.environ[name]
+        os.environ.update(hidden)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed the module `random` with SEED until the end of the block, then give it its old state back.
+
+    `os.urandom` is seeded too: `uuid.uuid4` and `secrets` draw from it, and ids end up in traces.
+    """
+    state, urandom = random.getstate(), os.urandom
+    system: Any = random
+    random.seed(seed)
+    draw = random.Random(f"urandom {seed}").randbytes
+    os.urandom = system._urandom = draw
+    try:
+        yield
+    finally:
+        os.urandom = system._urandom = urandom
+        random.setstate(state)
