@@ -1,0 +1,245 @@
+"""The server's ear: which of the clips that may be spoken did arrive, where in the input buffer, and which words of it.
+
+It judges by what *arrived*, decoded in the format that the session has in force. The arrived waveform and the clip's are
+compared at 8 kHz by normalised cross-correlation: the same speech gives 0.9 and more (also through μ-law, at another
+level, or with its head missing), other speech and μ-law misread as PCM stay far below. Audio that matches no clip is no
+turn. No I/O, no clock: positions are µs of audio in the input buffer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from simrt.audio import AudioFormat, Samples
+from simrt.cassette.header import Word
+from simrt.replay.score import Arrivals
+
+Wave = npt.NDArray[np.float32]
+
+_RATE = 8000
+_US = 1_000_000 // _RATE  # 125 µs a sample
+_QUIET = 180.0  # RMS of int16 samples, about -45 dBFS
+_LEAST_US = 60_000  # no verdict on less speech than this
+_SURE = 0.85  # correlation at the clip's beginning
+_FOUND = 0.70  # ... anywhere in it, on longer evidence
+_WORD = 0.70  # ... of one word
+_TRIES_US = (60_000, 120_000, 240_000, 480_000)  # after these, every _EVERY_US with the last _EVERY_US of sound
+_EVERY_US = 480_000
+_GAP_US = 400_000  # silence that ends a stretch of sound which matched nothing
+
+
+@dataclass(eq=False)
+class Utterance:
+    """A clip that may be spoken: `samples` at 24 kHz, `words` in ms since its first sample."""
+
+    key: int | str
+    samples: Samples
+    words: Sequence[Word]
+    home_us: int | None = None
+
+    def __post_init__(self) -> None:
+        self.wave = thin(self.samples, 24000)
+        self.energy = np.concatenate([[0.0], np.cumsum(np.square(self.wave, dtype=np.float64))])
+        loud = np.flatnonzero(np.abs(self.wave) > 2 * _QUIET)
+        self.onset_us = int(loud[0]) * _US if len(loud) else 0
+
+
+@dataclass(frozen=True)
+class Match:
+    """An utterance that is being heard: buffer position = clip position + `offset_us`."""
+
+    utterance: Utterance
+    offset_us: int
+    from_us: int  # buffer position of the first sound of it that arrived
+
+
+def thin(samples: Samples, rate: int) -> Wave:
+    """Samples at 8 kHz as float32 with the hiss taken off: averaged (24, 16 kHz) or interpolated, then smoothed.
+
+    Hiss is where a shift of a fraction of a sample would spoil the comparison, and it tells words apart least.
+    """
+    data = samples.astype(np.float32)
+    step, rest = divmod(rate, _RATE)
+    if rest:
+        at = np.arange(0, len(data), rate / _RATE)
+        data = np.interp(at, np.arange(len(data)), data).astype(np.float32)
+    elif step > 1:
+        data = data[: len(data) // step * step].reshape(-1, step).mean(axis=1, dtype=np.float32)
+    if len(data) < 3:
+        return data
+    smooth = data.copy()
+    smooth[1:-1] = 0.25 * (data[:-2] + 2 * data[1:-1] + data[2:])
+    return smooth
+
+
+class Listener:
+    """Feed it what arrives; `hear()` says which utterance began, `words_of` which words of it came through."""
+
+    def __init__(self, utterances: Sequence[Utterance]) -> None:
+        self.waiting = list(utterances)
+        self.arrivals = Arrivals()
+        self._chunks: list[tuple[bytes, AudioFormat]] = []
+        self._starts: list[int] = []
+        self._sound_us: int | None = None
+        self._quiet_us = 0
+        self._tries = 0
+        self._shift_us = 0
+        self._busy_until_us = 0
+
+    def feed(self, data: bytes, fmt: AudioFormat, now_us: int) -> Match | None:
+        """Take one append; returns the utterance that is recognised with it, if any.
+
+        A recognised utterance is no longer waited for.
+        """
+        if fmt.encoding == "pcm16":
+            quiet = data.count(0) == len(data)
+        else:
+            quiet = data.count(data[:1]) == len(data)
+        start = self.arrivals.total_us
+        self._starts.append(start)
+        self._chunks.append((data, fmt))
+        self.arrivals.add(fmt.duration_us(len(data)), now_us)
+        if not quiet:
+            samples = fmt.decode(data).astype(np.float32)
+            quiet = len(samples) == 0 or float(np.dot(samples, samples)) < _QUIET * _QUIET * len(samples)
+        if quiet:
+            if self._sound_us is None:
+                return None
+            self._quiet_us += self.arrivals.total_us - start
+            if self._quiet_us < _GAP_US:
+                return self._try(self._sound_us)
+            match = self._try(self._sound_us, last=True)
+            self._sound_us = None
+            return match
+        self._quiet_us = 0
+        if self._sound_us is None or self._tries < 0 and start >= self._busy_until_us:
+            self._sound_us, self._tries = start, 0
+        return self._try(self._sound_us)
+
+    def forget(self) -> None:
+        """The input buffer was cleared: what has been heard so far belongs to no turn."""
+        self._sound_us = None
+
+    def _try(self, sound_us: int, last: bool = False) -> Match | None:
+        if not self.waiting or self._tries < 0:
+            return None
+        now_us = self.arrivals.total_us
+        age = now_us - sound_us
+        k = self._tries
+        if not last and age < (_TRIES_US[k] if k < len(_TRIES_US) else _EVERY_US * (k - len(_TRIES_US) + 2)):
+            return None
+        self._tries += 1
+        start_us = sound_us if age <= _EVERY_US else now_us - _EVERY_US
+        wave = self.window(start_us, now_us)
+        found = self._identify(wave, start_us, sound_us)
+        if found is None:
+            return None
+        self._tries = -1  # this stretch of sound is accounted for
+        self._busy_until_us = found.offset_us + len(found.utterance.wave) * _US
+        self.waiting.remove(found.utterance)
+        self._shift_us = found.offset_us - (found.utterance.home_us or 0)
+        return found
+
+    def _identify(self, wave: Wave, start_us: int, sound_us: int) -> Match | None:
+        if len(wave) * _US < _LEAST_US:
+            return None
+        best: tuple[float, Utterance, int] | None = None
+        for utterance in self.waiting:
+            score, lag = self._best_lag(utterance, wave)
+            if best is None or score > best[0] + 0.02:
+                best = (score, utterance, lag)
+        if best is None:
+            return None
+        score, utterance, lag = best
+        at_head = abs(lag * _US - utterance.onset_us) < 40_000
+        enough = len(wave) * _US >= 110_000
+        if score < (_SURE if at_head else _FOUND if enough else 2.0):
+            return None
+        offset = start_us - lag * _US
+        if utterance.home_us is not None:
+            home = utterance.home_us + self._shift_us
+            if abs(offset - home) < 2_000:
+                offset = home  # the very position of the recording: no rounding to the 8 kHz grid
+        return Match(utterance, offset, max(sound_us, offset))
+
+    @staticmethod
+    def _best_lag(utterance: Utterance, wave: Wave) -> tuple[float, int]:
+        """The best normalised correlation of the arrived wave within the clip, and at which clip sample it begins."""
+        clip = utterance.wave
+        length = min(len(wave), len(clip))
+        wave = wave[:length]
+        size = 1 << (len(clip) + length - 1).bit_length()
+        product = np.fft.irfft(np.fft.rfft(clip, size) * np.conj(np.fft.rfft(wave, size)), size)
+        lags = np.arange(max(1, len(clip) - length // 2))
+        ends = np.minimum(lags + length, len(clip))
+        energy = utterance.energy[ends] - utterance.energy[lags]
+        norm = np.sqrt(np.maximum(energy, 1.0)) * max(float(np.sqrt(np.dot(wave, wave))), 1.0)
+        scores = product[: len(lags)] / norm
+        lag = int(np.argmax(scores))
+        return float(scores[lag]), lag
+
+    def window(self, start_us: int, end_us: int) -> Wave:
+        """What arrived between two buffer positions, at 8 kHz; shorter if less has arrived."""
+        first = max(0, int(np.searchsorted(self._starts, max(0, start_us), side="right")) - 1)
+        last = int(np.searchsorted(self._starts, end_us, side="left"))
+        parts: list[Wave] = []
+        k = first
+        while k < last:
+            fmt = self._chunks[k][1]
+            stop = k
+            while stop < last and self._chunks[stop][1] == fmt:
+                stop += 1
+            data = b"".join(chunk for chunk, _ in self._chunks[k:stop])
+            parts.append(thin(fmt.decode(data), fmt.rate))
+            k = stop
+        if not parts:
+            return np.zeros(0, np.float32)
+        wave = np.concatenate(parts)
+        skip = (max(0, start_us) - self._starts[first]) // _US
+        out = wave[skip : skip + (end_us - max(0, start_us)) // _US]
+        if start_us < 0:
+            out = np.concatenate([np.zeros(-start_us // _US, np.float32), out])
+        return out
+
+    def words_of(self, match: Match) -> list[bool]:
+        """For each word of the utterance whether it arrived whole (its waveform is there, in order)."""
+        clip = match.utterance.wave
+        end_us = self.arrivals.total_us
+        offset = match.offset_us
+        arrived: list[bool] = []
+        for word in match.utterance.words:
+            piece = clip[word.start_ms * 8 : word.end_ms * 8]
+            start_us = offset + word.start_ms * 1000
+            there = self.window(start_us, start_us + len(piece) * _US) if start_us < end_us else piece[:0]
+            good = _correlation(piece, there) >= _WORD
+            if not good:
+                shift = self._search(piece, max(match.from_us, start_us - 2_000_000), end_us)
+                if shift is not None and shift >= match.from_us:
+                    offset, good = shift - word.start_ms * 1000, True
+            arrived.append(good)
+        return arrived
+
+    def _search(self, piece: Wave, start_us: int, end_us: int) -> int | None:
+        """Where else between two buffer positions this piece of a clip arrived (the client dropped or delayed audio)."""
+        wave = self.window(start_us, end_us)
+        if len(piece) < 480 or len(wave) < len(piece):
+            return None
+        size = 1 << (len(wave) + len(piece) - 1).bit_length()
+        product = np.fft.irfft(np.fft.rfft(wave, size) * np.conj(np.fft.rfft(piece, size)), size)
+        count = len(wave) - len(piece) + 1
+        energy = np.concatenate([[0.0], np.cumsum(np.square(wave, dtype=np.float64))])
+        local = energy[len(piece) : len(piece) + count] - energy[:count]
+        scores = product[:count] / np.sqrt(np.maximum(local, 1.0) * max(float(np.dot(piece, piece)), 1.0))
+        best = int(np.argmax(scores))
+        return start_us + best * _US if scores[best] >= _SURE else None
+
+
+def _correlation(a: Wave, b: Wave) -> float:
+    """Normalised correlation at lag 0; what is missing of `b` counts as silence."""
+    length = min(len(a), len(b))
+    if not length:
+        return 0.0
+    norm = float(np.sqrt(np.dot(a, a) * np.dot(b, b)))
+    return float(np.dot(a[:length], b[:length])) / norm if norm > 1.0 else 0.0

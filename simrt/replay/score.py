@@ -1,0 +1,156 @@
+"""A cassette made ready for replay: each server frame with its cause and its delay after the cause.
+
+A cause is named by a pair, so that the same pair can be recognised in another call:
+    ("open", 0)            the connection
+    (client event, k)      the k-th client control event of that kind that was answered (see `control_kind`)
+    ("turn.start", n)      the caller's n-th turn has reached the position that its speech_started carries
+    ("turn.stop", n)       ... that its speech_stopped carries
+    ("append", k)          the k-th audio frame of the client: where positions say nothing (cut audio)
+    ("frame", k)           the k-th client frame of any kind: protocols that are not known
+"""
+
+from bisect import bisect_left
+from typing import Any
+
+import msgspec
+
+from simrt.audio import PCM24, AudioFormat, Samples
+from simrt.cassette.header import Word
+from simrt.cassette.script import Pacing
+from simrt.trace import Closing, Opening
+
+Cause = tuple[str, int]
+OPEN: Cause = ("open", 0)
+
+
+class ScoredFrame(msgspec.Struct):
+    """One server frame. `reply` numbers the responses that carry audio, `response` all of them; `audio_start_us` is where
+    this frame's audio lies in its reply, and `audio_us` how long it is (0 for frames without audio)."""
+
+    index: int
+    payload: str | bytes
+    event: dict[str, Any] | None
+    kind: str
+    cause: Cause
+    delay_us: int
+    response: int | None = None
+    reply: int | None = None
+    audio: bytes = b""
+    audio_start_us: int = 0
+    audio_us: int = 0
+    nth: int = 0
+
+
+class ScoredTurn(msgspec.Struct):
+    """One caller turn: the clip that was spoken and the moments in it at which the server spoke up.
+
+    `samples` are 24 kHz; all `*_us` are relative to the clip's first sample. `start_at_us` / `stop_at_us` is how much of the
+    clip must have arrived (it may lie beyond the end: silence after the speech); `start_value_us` / `stop_value_us`
+    is what `audio_start_ms` / `audio_end_ms` say. `home_us` is where the clip lay in the recorded input buffer.
+    `samples` None: the recording has no usable caller audio, so the events hang on other causes.
+    """
+
+    index: int
+    item_id: str
+    text: str = ""
+    samples: Samples | None = None
+    words: list[Word] = []
+    home_us: int | None = None
+    start_at_us: int = 0
+    start_value_us: int = 0
+    stop_at_us: int = 0
+    stop_value_us: int = 0
+    speech_end_us: int = 0
+    cue: str | None = None
+    barge_in: bool = False
+
+
+class ScoredReply(msgspec.Struct):
+    """One response that carries audio. `words` are ms since its first sample."""
+
+    index: int
+    response: int
+    response_id: str
+    item_id: str = ""
+    text: str = ""
+    words: list[Word] | None = None
+    audio_us: int = 0
+
+
+class ClientEvent(msgspec.Struct):
+    """A control event that the recorded client sent, or that an authored call expects."""
+
+    kind: str
+    nth: int
+    event: dict[str, Any] | None
+    t_us: int = 0
+
+
+class Score(msgspec.Struct):
+    """What the replay server plays from."""
+
+    dialect: str
+    profile: str
+    opening: Opening
+    frames: list[ScoredFrame]
+    answers: dict[Cause, list[ScoredFrame]]
+    turns: list[ScoredTurn] = []
+    replies: list[ScoredReply] = []
+    client_events: list[ClientEvent] = []
+    closing: Closing | None = None
+    closing_cause: Cause | None = None
+    closing_delay_us: int = 0
+    input_format: AudioFormat = PCM24
+    output_format: AudioFormat = PCM24
+    pacing: Pacing = Pacing()
+    authored: bool = False
+
+    def count(self, kind: str) -> int:
+        """How many server frames of that (GA) event type there are."""
+        return sum(1 for frame in self.frames if frame.kind == kind)
+
+
+def control_kind(event: dict[str, Any]) -> str:
+    """The kind by which client control events are counted: the type, and for items what sort of item."""
+    kind = str(event.get("type"))
+    if kind == "conversation.item.create":
+        item = event.get("item")
+        sort = item.get("type") if isinstance(item, dict) else None
+        return f"{kind}:{sort}"
+    return kind
+
+
+class Arrivals:
+    """When which part of the caller's audio had arrived: positions in µs of audio against times in µs."""
+
+    def __init__(self) -> None:
+        self.ends: list[int] = []
+        self.times: list[int] = []
+        self.total_us = 0
+
+    def add(self, duration_us: int, now_us: int) -> None:
+        """Note that `duration_us` more audio has arrived at `now_us`."""
+        self.total_us += duration_us
+        self.ends.append(self.total_us)
+        self.times.append(now_us)
+
+    def index(self, position_us: int) -> int | None:
+        """The number of the append with which `position_us` was reached, or None if it has not arrived."""
+        k = bisect_left(self.ends, position_us)
+        return k if k < len(self.ends) else None
+
+    def when(self, position_us: int) -> int | None:
+        """The time at which `position_us` of audio was reached, or None if it has not arrived."""
+        k = self.index(position_us)
+        return None if k is None else self.times[k]
+
+
+def index_answers(frames: list[ScoredFrame]) -> dict[Cause, list[ScoredFrame]]:
+    """The frames by cause, and each frame's `nth` among those of its kind."""
+    answers: dict[Cause, list[ScoredFrame]] = {}
+    seen: dict[str, int] = {}
+    for frame in frames:
+        answers.setdefault(frame.cause, []).append(frame)
+        frame.nth = seen.get(frame.kind, 0)
+        seen[frame.kind] = frame.nth + 1
+    return answers
