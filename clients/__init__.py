@@ -1,0 +1,1 @@
+"""Voice clients to try simrt on, written as their users would write them."""

@@ -1,0 +1,323 @@
+"""A desk that answers one phone call over one Realtime session: the plumbing, without anything to say.
+
+A subclass gives it instructions and tools. One task listens to the microphone, one receives events, and each
+tool call has its own. The task that receives never waits for something to be sent: when the way out is
+jammed, the agent is still heard.
+"""
+
+import asyncio
+import base64
+import json
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from .dial import CallFailed, auth_headers, dial
+from .playout import Playout
+from .tools import Output, Tool, ToolCall, ToolError
+from .turns import Turns
+
+if TYPE_CHECKING:
+    from simrt import Line
+
+logger = logging.getLogger(__name__)
+
+FRAME_MS = 20
+READY_TIMEOUT_S = 30.0
+
+_FORMAT_TYPES = {"pcm16": "audio/pcm", "ulaw": "audio/pcmu", "alaw": "audio/pcma"}
+
+
+class Desk:
+    """One call: `await Desk(line).run()` returns when the line is hung up. CallFailed: it never got going."""
+
+    instructions: ClassVar[str]
+    hold_ms: ClassVar[int] = 5000  # how much of the caller to keep until the session is ready
+
+    def __init__(self, line: "Line") -> None:
+        self.line = line
+        self.playout = Playout(line)
+        self._turns = Turns()
+        self._tools = {tool.name: tool for tool in self.tools()}
+        self._call_names: dict[str, str] = {}
+        self._calls_seen: set[str] = set()
+        self._outcomes: dict[str, asyncio.Future[str]] = {}
+        self._held: deque[bytes] = deque()
+        self._forgotten = 0
+        self._ready = False
+        self._socket: ClientConnection | None = None
+        self._over = asyncio.Event()
+        self._crash: Exception | None = None
+        self._tasks: dict[asyncio.Task[None], None] = {}  # a set would cancel them in any order
+
+    def tools(self) -> list[Tool]:
+        """The tools that the model gets."""
+        raise NotImplementedError
+
+    async def run(self) -> None:
+        """Take the call, from pickup to hang-up."""
+        try:
+            headers = self.line.headers or auth_headers()
+            self._spawn(self._listen())
+            await asyncio.sleep(0)  # let the microphone open before the connection does
+            self._spawn(self._talk(headers))
+            await self._over.wait()
+        finally:
+            await self._shut()
+        if self._crash is not None:
+            raise self._crash
+
+    async def _talk(self, headers: dict[str, str]) -> None:
+        clock = asyncio.get_running_loop().time
+        pickup = clock()
+        try:
+            async with asyncio.timeout(READY_TIMEOUT_S):
+                self._socket = await dial(self.line.url, headers)
+                await self._set_up()
+        except TimeoutError as error:
+            raise CallFailed(f"the session was not ready after {READY_TIMEOUT_S:.0f} s") from error
+        self._ready = True
+        held = f"{len(self._held)} frames held, {self._forgotten} dropped"
+        self.line.note(f"session ready {clock() - pickup:.2f} s after pickup: {held}")
+        self._spawn(self._flush())
+        await self._receive()
+
+    async def _shut(self) -> None:
+        self._over.set()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._socket is not None:
+            # Read on while closing: the server's answer comes after whatever it has already sent.
+            await asyncio.gather(self._socket.close(), self._discard())
+        await self.line.hang_up()
+
+    async def _discard(self) -> None:
+        with suppress(ConnectionClosed):
+            while True:
+                await self._connection.recv()
+
+    def end(self, reason: str) -> None:
+        """Hang up; `run` closes the connection."""
+        if not self._over.is_set():
+            self.line.note(f"hanging up: {reason}")
+            self._over.set()
+
+    def outcome(self, response_id: str) -> "asyncio.Future[str]":
+        """Done with the status of this response when its `response.done` arrives, if it does."""
+        if response_id not in self._outcomes:
+            self._outcomes[response_id] = asyncio.get_running_loop().create_future()
+        return self._outcomes[response_id]
+
+    @property
+    def _connection(self) -> ClientConnection:
+        assert self._socket is not None, "not connected yet"
+        return self._socket
+
+    # The caller's audio
+
+    async def _listen(self) -> None:
+        async for frame in self.line.microphone:
+            if not self._ready:
+                self._held.append(frame)
+                if len(self._held) * FRAME_MS > self.hold_ms:
+                    self._held.popleft()
+                    self._forgotten += 1
+            elif self._held:
+                self._held.append(frame)  # behind those that are still to be sent
+            else:
+                await self._append(frame)
+        self.end("the caller hung up")
+
+    async def _flush(self) -> None:
+        while self._held:
+            await self._append(self._held[0])
+            self._held.popleft()  # only now: while one is on its way, no later frame may go straight out
+
+    async def _append(self, frame: bytes) -> None:
+        await self._send({"type": "input_audio_buffer.append", "audio": base64.b64encode(frame).decode()})
+
+    # The session
+
+    def _session(self) -> dict[str, Any]:
+        encoding = self.line.format.encoding
+        audio: dict[str, Any] = {"type": _FORMAT_TYPES[encoding]}
+        if encoding == "pcm16":
+            audio["rate"] = self.line.format.rate
+        return {
+            "type": "realtime",
+            "instructions": self.instructions,
+            "audio": {
+                "input": {
+                    "format": audio,
+                    "transcription": {"model": "gpt-4o-transcribe"},
+                    # PolyAI drops the whole update when turn_detection holds any other tuning.
+                    "turn_detection": {"type": "server_vad"},
+                },
+                "output": {"format": audio},
+            },
+            "tools": [tool.definition() for tool in self._tools.values()],
+        }
+
+    async def _set_up(self) -> None:
+        await self._expect("session.created")
+        await self._send({"type": "session.update", "session": self._session()})
+        await self._expect("session.updated")
+
+    async def _expect(self, kind: str) -> None:
+        while True:
+            try:
+                event = _parse(await self._connection.recv())
+            except ConnectionClosed as closed:
+                raise CallFailed(f"the server closed the connection {_why(closed)} before {kind}") from closed
+            if event.get("type") == kind:
+                return
+            if event.get("type") == "error":
+                error = _object(event, "error")
+                raise CallFailed(
+                    f"the session was refused before {kind}: {error.get('message')} "
+                    f"(code {error.get('code')}, parameter {error.get('param')}); correct the session.update"
+                )
+
+    async def _send(self, event: dict[str, Any]) -> None:
+        await self._connection.send(json.dumps(event))
+
+    async def _receive(self) -> None:
+        while True:
+            try:
+                message = await self._connection.recv()
+            except ConnectionClosed as closed:
+                self.end(f"the connection was lost {_why(closed)}")
+                return
+            event = _parse(message)
+            try:
+                self._on(event)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                self.line.note(f"cannot read a {event.get('type')} event: {error!r}")
+
+    def _on(self, event: dict[str, Any]) -> None:
+        match event.get("type"):
+            case "response.output_audio.delta" | "response.audio.delta":
+                pcm = base64.b64decode(event["delta"], validate=True)
+                self.playout.play(event["response_id"], event["item_id"], event.get("content_index", 0), pcm)
+            case "response.created":
+                self._turns.started(event["response"]["id"])
+            case "response.done":
+                self._on_done(event["response"])
+            case "response.output_audio.done" | "response.audio.done":
+                self.playout.complete(event["response_id"])
+            case "input_audio_buffer.speech_started":
+                self._barge_in()
+            case "response.output_item.added":
+                item = event["item"]
+                if item.get("type") == "function_call":
+                    self._call_names[item["call_id"]] = item["name"]
+            case "response.function_call_arguments.done":
+                self._on_call(event)
+            case "conversation.item.added" | "conversation.item.created" | "conversation.item.done":
+                item = event["item"]
+                if item.get("type") == "function_call_output":
+                    self._turns.output_in_history(item["call_id"])
+            case "conversation.item.input_audio_transcription.completed":
+                self.line.note(f"caller: {event['transcript']}")
+            case "response.output_audio_transcript.done" | "response.audio_transcript.done":
+                self.line.note(f"agent: {event['transcript']}")
+            case "error":
+                error = _object(event, "error")
+                self.line.note(f"the server reports {error.get('code')}: {error.get('message')}")
+                self._turns.refused(error.get("event_id"), error.get("code"))
+
+    def _on_done(self, response: dict[str, Any]) -> None:
+        response_id, status = response["id"], response.get("status") or "completed"
+        if status == "cancelled" and not self.playout.silenced(response_id):
+            self._barge_in()
+        if status in ("failed", "incomplete"):
+            self.line.note(f"response {response_id} {status}: {response.get('status_details')}")
+        self.playout.complete(response_id)
+        self._turns.finished(response_id)
+        if not self.outcome(response_id).done():
+            self.outcome(response_id).set_result(status)
+        self._ask_for_reply()
+
+    def _barge_in(self) -> None:
+        for cut in self.playout.cut(self._turns.active):
+            self.line.note(f"the caller cuts in: {cut.heard_ms} of {cut.received_ms} ms heard")
+            heard = {"content_index": cut.content_index, "audio_end_ms": cut.heard_ms}
+            self._spawn(self._send({"type": "conversation.item.truncate", "item_id": cut.item_id, **heard}))
+
+    # Tools
+
+    def _on_call(self, event: dict[str, Any]) -> None:
+        call_id = event["call_id"]
+        if call_id in self._calls_seen:
+            self.line.note(f"call {call_id} came twice: not run again")
+            return
+        self._calls_seen.add(call_id)
+        name = event.get("name") or self._call_names.get(call_id, "")
+        response_id = event.get("response_id") or self._turns.active or ""
+        self._spawn(self._answer(ToolCall(name, call_id, response_id, event.get("arguments") or "")))
+
+    async def _answer(self, call: ToolCall) -> None:
+        try:
+            if call.name not in self._tools:
+                raise ToolError(f"There is no tool named {call.name!r}.")
+            output = await self._tools[call.name].run(call)
+        except ToolError as error:
+            output = Output({"error": str(error)})
+        except Exception:
+            logger.exception("tool %s failed", call.name)
+            self.line.note(f"tool {call.name} failed")
+            output = Output({"error": "That did not work because of a fault on our side."})
+        if output is None:
+            return
+        if output.reply:
+            self._turns.output_sent(call.call_id)
+        item = {"type": "function_call_output", "call_id": call.call_id, "output": json.dumps(output.result)}
+        await self._send({"type": "conversation.item.create", "item": item})
+        self._ask_for_reply()
+
+    def _ask_for_reply(self) -> None:
+        event_id = self._turns.ask()
+        if event_id is not None:
+            self._spawn(self._send({"type": "response.create", "event_id": event_id}))
+
+    # Tasks
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(self._guard(work))
+        self._tasks[task] = None
+        task.add_done_callback(self._tasks.pop)
+
+    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except ConnectionClosed:
+            pass  # _receive sees it too, and reports it
+        except Exception as crash:
+            self._crash = self._crash or crash
+            self._over.set()
+
+
+def _parse(message: str | bytes) -> dict[str, Any]:
+    """A message as an event; `{}` when it is none (the wire may garble one: that is no reason to hang up)."""
+    try:
+        event = json.loads(message)
+    except ValueError:
+        event = None
+    return event if isinstance(event, dict) else {}
+
+
+def _object(event: dict[str, Any], key: str) -> dict[str, Any]:
+    value = event.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _why(closed: ConnectionClosed) -> str:
+    if closed.rcvd is None:
+        return "(no close frame)"
+    return f"({closed.rcvd.code} {closed.rcvd.reason})" if closed.rcvd.reason else f"({closed.rcvd.code})"

@@ -1,0 +1,96 @@
+"""What the caller has heard of each reply: the speaker's clock, laid over the items that were queued on it.
+
+Over a WebSocket the server never learns what was played. When the caller cuts in, it must be told how much of
+the item was heard (`conversation.item.truncate`), or the model believes that everything was.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simrt import Line
+
+
+@dataclass
+class _Item:
+    response_id: str
+    item_id: str
+    content_index: int
+    start_ms: float  # on the speaker's clock
+    received_ms: float = 0.0
+    complete: bool = False
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An item that the caller heard the beginning of."""
+
+    item_id: str
+    content_index: int
+    heard_ms: int
+    received_ms: int
+
+
+class Playout:
+    """The line's speaker, and which item is on it."""
+
+    def __init__(self, line: "Line") -> None:
+        self._speaker = line.speaker
+        self._bytes_per_ms = line.format.bytes_per_ms
+        self._items: list[_Item] = []
+        self._silenced: set[str] = set()  # responses that the caller talked over: their audio is now late
+        self._lost: set[str] = set()
+
+    def play(self, response_id: str, item_id: str, content_index: int, pcm: bytes) -> None:
+        """Queue a chunk, unless the caller has already talked over its response."""
+        if response_id in self._silenced:
+            self._lost.add(response_id)
+            return
+        item = self._item(response_id, item_id, content_index)
+        item.received_ms += len(pcm) / self._bytes_per_ms
+        self._speaker.play(pcm)
+
+    def complete(self, response_id: str) -> None:
+        """No more audio will come of this response."""
+        for item in self._items:
+            if item.response_id == response_id:
+                item.complete = True
+
+    def cut(self, active: str | None) -> list[Cut]:
+        """Fall silent, because the caller talks. `active` is the response still under way, if there is one.
+
+        Returns the items to truncate: not those that were not begun, nor those that were played to their end.
+        """
+        played_ms = self._speaker.played_ms
+        self._speaker.clear()
+        cuts = []
+        for item in self._items:
+            heard_ms = min(max(played_ms - item.start_ms, 0.0), item.received_ms)
+            if item.received_ms - heard_ms >= 1:
+                self._lost.add(item.response_id)
+            elif item.complete:
+                continue
+            whole_ms = int(heard_ms + 0.001)  # the clock's rounding must not cost a millisecond
+            if whole_ms > 0:
+                cuts.append(Cut(item.item_id, item.content_index, whole_ms, int(item.received_ms)))
+        self._items.clear()
+        if active is not None:
+            self._silenced.add(active)
+        return cuts
+
+    def silenced(self, response_id: str) -> bool:
+        """Whether the caller has talked over this response."""
+        return response_id in self._silenced
+
+    def lost_audio_of(self, response_id: str) -> bool:
+        """Whether audio of this response was received and then not played."""
+        return response_id in self._lost
+
+    def _item(self, response_id: str, item_id: str, content_index: int) -> _Item:
+        for item in self._items:
+            if item.item_id == item_id and item.content_index == content_index:
+                return item
+        played_ms, queued_ms = self._speaker.played_ms, self._speaker.queued_ms
+        self._items = [item for item in self._items if item.start_ms + item.received_ms > played_ms]
+        self._items.append(_Item(response_id, item_id, content_index, played_ms + queued_ms))
+        return self._items[-1]

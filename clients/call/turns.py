@@ -1,0 +1,63 @@
+"""When to ask for a reply. Pure: events in, decisions out.
+
+A tool's output alone makes nobody speak: a `response.create` has to follow. It is refused while a response is
+active, and it is one too many when the server has since started a reply that knew the output (because the
+caller spoke, say). So each output is followed from being sent, over the server's word that it is in history,
+to the first reply begun after that.
+"""
+
+ALREADY_ACTIVE = "conversation_already_has_active_response"
+
+
+class Turns:
+    """Which response is active and which tool outputs no reply has taken up yet."""
+
+    def __init__(self) -> None:
+        self.active: str | None = None
+        self._done: set[str] = set()
+        self._sent: set[str] = set()  # call ids of outputs on their way
+        self._in_history: set[str] = set()
+        self._taken_on_trust: set[str] = set()  # by the reply we asked for, if that was ours
+        self._asked = 0
+        self._waiting = False  # for the response.created that answers our response.create
+
+    def output_sent(self, call_id: str) -> None:
+        """The output of this call goes out, and a reply should follow it."""
+        self._sent.add(call_id)
+
+    def output_in_history(self, call_id: str) -> None:
+        """The server has added the output to the conversation: replies that start from now on know it."""
+        if call_id in self._sent:
+            self._sent.remove(call_id)
+            self._in_history.add(call_id)
+
+    def started(self, response_id: str) -> None:
+        """`response.created`."""
+        if response_id not in self._done:
+            self.active = response_id
+        self._in_history.clear()
+        if self._waiting:
+            self._waiting = False
+            self._taken_on_trust, self._sent = self._sent, set()
+
+    def finished(self, response_id: str) -> None:
+        """`response.done`, whatever its status."""
+        self._done.add(response_id)
+        if self.active == response_id:
+            self.active = None
+
+    def ask(self) -> str | None:
+        """The event id for a `response.create` to send now; None: nothing to ask for, or not yet."""
+        if self.active is not None or self._waiting or not (self._sent or self._in_history):
+            return None
+        self._waiting = True
+        self._asked += 1
+        self._taken_on_trust = set()
+        return f"reply-{self._asked}"
+
+    def refused(self, event_id: str | None, code: str | None) -> None:
+        """An error event. If it refuses our `response.create`, the reply that started was not ours."""
+        if code == ALREADY_ACTIVE or (event_id is not None and event_id == f"reply-{self._asked}"):
+            self._waiting = False
+            self._in_history |= self._taken_on_trust
+            self._taken_on_trust = set()
