@@ -72,7 +72,7 @@ class Playout:
                 continue
             whole_ms = int(heard_ms + 0.001)  # the clock's rounding must not cost a millisecond
             if whole_ms > 0:
-                cuts.append(Cut(item.item_id, item.content_index, whole_ms, int(item.received_ms)))
+                cuts.append(Cut(item.item_id, item.content_index, whole_ms, round(item.received_ms)))
         self._items.clear()
         if active is not None:
             self._silenced.add(active)
