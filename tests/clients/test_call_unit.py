@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from clients.call import Call, CallFailed, DrainCall, NaiveCall
+from clients.call import __main__ as command
 from clients.call.desk import Desk
 from clients.call.turns import ALREADY_ACTIVE, Turns
 from simrt.audio import PCM24, ULAW8, AudioFormat
@@ -64,7 +65,7 @@ class Server:
         self.connection = connection
         self.ready_after_s = ready_after_s
         self.got: list[tuple[int, Event]] = []
-        self.closed_us: int | None = None
+        self.close_code: int | None = None
         self._reading = asyncio.Event()
         self._reading.set()
         self._news = asyncio.Condition()
@@ -80,8 +81,8 @@ class Server:
                 async with self._news:
                     self.got.append((now_us(), json.loads(message)))
                     self._news.notify_all()
-        except ConnectionClosed:
-            self.closed_us = now_us()
+        except ConnectionClosed as closed:
+            self.close_code = closed.rcvd and closed.rcvd.code
 
     def of(self, *kinds: str) -> list[Event]:
         return [event for _, event in self.got if event["type"] in kinds]
@@ -700,7 +701,7 @@ def test_call_plays_the_whole_goodbye() -> None:
     outcome = play(Call, ending(4900))
     assert outcome.line.speaker.played_ms == 4900
     assert outcome.line.hung_up_by == "client"
-    assert outcome.server.connection.close_code == 1000
+    assert outcome.server.close_code == 1000
     assert outcome.outputs == []
     assert outcome.leftovers == []
 
@@ -723,7 +724,7 @@ def test_call_waits_for_the_speaker_after_response_done() -> None:
 def test_naive_call_hangs_up_a_second_after_end_call() -> None:
     outcome = play(NaiveCall, ending(4900))
     assert outcome.line.speaker.played_ms == pytest.approx(1046, abs=1)
-    assert outcome.server.connection.close_code == 1000
+    assert outcome.server.close_code == 1000
 
 
 def test_drain_call_is_right_without_a_stall_and_wrong_with_one() -> None:
@@ -817,7 +818,7 @@ def test_refused_session_update_is_a_clear_error_and_nothing_is_pumped() -> None
     assert "no such tuning" in str(outcome.error)
     assert [event["type"] for _, event in outcome.server.got] == ["session.update"]
     assert outcome.line.hung_up
-    assert outcome.server.connection.close_code == 1000
+    assert outcome.server.close_code == 1000
     assert outcome.leftovers == []
 
 
@@ -883,7 +884,7 @@ def test_caller_who_hangs_up_ends_the_call_also_before_it_is_ready() -> None:
         assert outcome.error is None
         assert outcome.hung_up_us == pytest.approx(1_000_000, abs=1000)
         assert outcome.leftovers == []
-        assert outcome.server.connection.close_code == 1000
+        assert outcome.server.close_code == 1000
 
 
 @pytest.mark.parametrize("code", [1001, 1011, None])
@@ -937,3 +938,64 @@ def test_error_events_and_garbled_messages_do_not_end_the_call() -> None:
     assert "invalid_value: too short" in outcome.notes
     assert outcome.line.speaker.played_ms == 200
     assert outcome.hung_up_us >= 2_000_000
+
+
+# The command
+
+
+@pytest.mark.parametrize(
+    ("environment", "url"),
+    [
+        ({}, None),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, "ws://127.0.0.1:9/v1/realtime?model=gpt-realtime"),
+        ({"OPENAI_BASE_URL": "https://h.test/v1/?model=m"}, "wss://h.test/v1/realtime?model=m"),
+        ({"OPENAI_BASE_URL": "https://h.test/v1", "DIALOG_REALTIME_URL": "wss://d.test/x"}, "wss://d.test/x"),
+    ],
+)
+def test_url_comes_from_the_environment(
+    environment: dict[str, str], url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_BASE_URL", "DIALOG_REALTIME_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    assert command.realtime_url() == url
+
+
+def test_scripted_caller_speaks_at_pickup_and_when_the_answer_has_been_heard(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DIALOG_API_KEY", "any")
+    spoken_us: list[int] = []
+    answer_over_us = 0
+
+    async def main() -> None:
+        async def handler(connection: ServerConnection) -> None:
+            nonlocal answer_over_us
+            server = Server(connection, ready_after_s=0.3)
+            reading = asyncio.create_task(server.read())
+            await server.greet()
+            await asyncio.sleep(6)
+            await server.begin()
+            await server.paced(3300)
+            await server.done()
+            await asyncio.sleep(0.3)
+            answer_over_us = now_us()
+            await asyncio.sleep(4)
+            await server.begin("r2")
+            await server.audio(900, "r2", "i2")
+            await server.goodbye("c1", "r2")
+            await server.done("r2")
+            await reading
+            for t_us, event in server.got:
+                if event["type"] == "input_audio_buffer.append" and any(base64.b64decode(event["audio"])):
+                    spoken_us.append(t_us)
+
+        async with serve(handler, "desk.test", 80):
+            await command.call(Call, URL)
+
+    World().run(main())
+    second_us = next(after for before, after in pairwise(spoken_us) if after - before > 2_000_000)
+    assert spoken_us[0] == 300_000  # held until then
+    assert 800_000 <= second_us - answer_over_us <= 900_000
+    assert "session ready 0.30 s after pickup" in capsys.readouterr().out
