@@ -34,11 +34,15 @@ class Pacing(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A tool call inside a reply. `spoken` names the argument whose text is the reply's audio (`poly_spoken`)."""
+    """A tool call inside a reply. `spoken` names the argument whose text is the reply's audio (`poly_spoken`).
+
+    `answered` False: the call ends with it, no output is expected (a hang-up).
+    """
 
     name: str
     arguments: dict[str, Any]
     spoken: str | None = None
+    answered: bool = True
 
 
 class Turn(msgspec.Struct, omit_defaults=True, tag="turn", tag_field="step"):
