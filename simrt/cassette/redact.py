@@ -332,12 +332,14 @@ class Redactor:
             if (isinstance(value, (int, float)) and not isinstance(value, bool)) or (isinstance(value, str) and value):
                 return self._replace(str(value), kind)
         if normal(key) == "headers" and isinstance(value, dict):
-            return {
-                name: (self._replace(item, "field:headers") if remote else self.header(name, item))
-                if isinstance(item, str)
-                else self._walk(item)
-                for name, item in value.items()
-            }
+            return {name: self._header_member(name, item, remote) for name, item in value.items()}
+        return self._walk(value)
+
+    def _header_member(self, name: str, value: Any, remote: bool) -> Any:
+        if isinstance(value, list):
+            return [self._header_member(name, item, remote) for item in value]
+        if isinstance(value, str):
+            return self._replace(value, "field:headers") if remote else self.header(name, value)
         return self._walk(value)
 
     def _string(self, text: str) -> str:

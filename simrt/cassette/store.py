@@ -15,6 +15,7 @@ header, a line `{"pacing":{…}}` and one line for each step (simrt.cassette.scr
 """
 
 import binascii
+from collections import deque
 from pathlib import Path
 
 import msgspec
@@ -95,12 +96,12 @@ def save(cassette: Cassette, path: str | Path, *, overwrite: bool = False) -> Pa
             header.how = "authored"
             writer.script(cassette.script)
         else:
-            marks = sorted(cassette.trace.marks, key=lambda mark: mark.t_us, reverse=True)
+            marks = deque(sorted(cassette.trace.marks, key=lambda mark: mark.t_us))
             for frame in cassette.trace.frames:
-                while marks and marks[-1].t_us < frame.t_us:
-                    writer.mark(marks.pop())
+                while marks and marks[0].t_us < frame.t_us:
+                    writer.mark(marks.popleft())
                 writer.frame(frame)
-            for mark in reversed(marks):
+            for mark in marks:
                 writer.mark(mark)
             writer.close(cassette.trace.closing)
         writer.commit()
