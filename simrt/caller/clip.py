@@ -1,6 +1,7 @@
 """Caller audio: what is said, with its words and their times."""
 
 import itertools
+import warnings
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -132,17 +133,19 @@ def _read(path: Path) -> tuple[Samples, int]:
 
 
 def _read_with_ffmpeg(path: Path, reason: str) -> tuple[Samples, int]:
-    from pydub import AudioSegment
-    from pydub.exceptions import CouldntDecodeError
+    with warnings.catch_warnings():
+        # that audioop is going, and that there is no ffmpeg: the error below says what matters
+        warnings.simplefilter("ignore")
+        from pydub import AudioSegment
 
-    try:
-        segment = AudioSegment.from_file(path).set_channels(1).set_sample_width(2)
-    except (CouldntDecodeError, OSError, IndexError, KeyError):
-        # pydub raises the last two on files that ffprobe calls no audio, and an OSError when there is no ffmpeg
-        raise ClipError(
-            f"{path} cannot be read as audio ({reason}); ffmpeg is missing or does not know it either: "
-            "convert it to WAV or FLAC"
-        ) from None
+        try:
+            segment = AudioSegment.from_file(path).set_channels(1).set_sample_width(2)
+        except Exception:
+            # pydub lets through whatever goes wrong: its own errors, no ffmpeg, output of ffprobe without streams
+            raise ClipError(
+                f"{path} cannot be read as audio ({reason}); ffmpeg is missing or does not know it either: "
+                "convert it to WAV or FLAC"
+            ) from None
     return np.frombuffer(segment.raw_data, dtype=np.int16), segment.frame_rate
 
 

@@ -96,9 +96,9 @@ class Matcher:
         """These samples (int16 bytes at the line's rate) will be played from this position on."""
         count = len(pcm) // 2
         if self._exact is not False and self._stream.startswith(pcm, 2 * self._cursor) and self._same_rate():
-            self._claim(position, count, self._cursor)
             if self._exact is None and not _constant(pcm):
                 self._settle()
+            self._claim(position, count, self._cursor)
         elif self._exact is False or not self._match(position, pcm):
             if self._exact:
                 self._add(Span(position, count, "silence" if _constant(pcm) else "foreign"))
@@ -166,9 +166,9 @@ class Matcher:
                 continue
             found = True
             self._unknown(position, pcm, loose, at)
-            self._claim(position + at, length, source)
             if self._exact is None and not _constant(pcm[2 * max(at, 0) : 2 * (at + length)]):
                 self._settle()
+            self._claim(position + at, length, source)
             at += length
             loose = at
         if found:
