@@ -33,7 +33,8 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Something that happened beside the frames: a fault that fired, the caller who spoke, a buffer that was cleared."""
+    """Something that happened beside the frames: a fault that fired, the caller who spoke, a buffer that was
+    cleared."""
 
     t_us: int
     kind: str

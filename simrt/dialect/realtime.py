@@ -33,7 +33,8 @@ def ga_type(kind: str) -> str:
 
 
 def parse_format(value: Any) -> AudioFormat | None:
-    """A format as a session states it: GA object (`{"type": "audio/pcm", "rate": 24000}`) or beta name; None if unknown."""
+    """A format as a session states it: GA object (`{"type": "audio/pcm", "rate": 24000}`) or beta name; None if
+    unknown."""
     if isinstance(value, str):
         return _BETA_FORMATS.get(value)
     if isinstance(value, dict):

@@ -1,9 +1,10 @@
-"""The server's ear: which of the clips that may be spoken did arrive, where in the input buffer, and which words of it.
+"""The server's ear: which of the clips that may be spoken did arrive, where in the input buffer, and which words of
+it.
 
-It judges by what *arrived*, decoded in the format that the session has in force. The arrived waveform and the clip's are
-compared at 8 kHz by normalised cross-correlation: the same speech gives 0.9 and more (also through μ-law, at another
-level, or with its head missing), other speech and μ-law misread as PCM stay far below. Audio that matches no clip is no
-turn. No I/O, no clock: positions are µs of audio in the input buffer.
+It judges by what *arrived*, decoded in the format that the session has in force. The arrived waveform and the
+clip's are compared at 8 kHz by normalised cross-correlation: the same speech gives 0.9 and more (also through
+μ-law, at another level, or with its head missing), other speech and μ-law misread as PCM stay far below. Audio that
+matches no clip is no turn. No I/O, no clock: positions are µs of audio in the input buffer.
 """
 
 from collections.abc import Sequence
@@ -93,10 +94,7 @@ class Listener:
 
         A recognised utterance is no longer waited for.
         """
-        if fmt.encoding == "pcm16":
-            quiet = data.count(0) == len(data)
-        else:
-            quiet = data.count(data[:1]) == len(data)
+        quiet = data.count(0) == len(data) if fmt.encoding == "pcm16" else data.count(data[:1]) == len(data)
         start = self.arrivals.total_us
         self._starts.append(start)
         self._chunks.append((data, fmt))
@@ -114,7 +112,7 @@ class Listener:
             self._sound_us = None
             return match
         self._quiet_us = 0
-        if self._sound_us is None or self._tries < 0 and start >= self._busy_until_us:
+        if self._sound_us is None or (self._tries < 0 and start >= self._busy_until_us):
             self._sound_us, self._tries = start, 0
         return self._try(self._sound_us)
 
@@ -222,7 +220,8 @@ class Listener:
         return arrived
 
     def _search(self, piece: Wave, start_us: int, end_us: int) -> int | None:
-        """Where else between two buffer positions this piece of a clip arrived (the client dropped or delayed audio)."""
+        """Where else between two buffer positions this piece of a clip arrived (the client dropped or delayed
+        audio)."""
         wave = self.window(start_us, end_us)
         if len(piece) < 480 or len(wave) < len(piece):
             return None

@@ -20,12 +20,13 @@ from simrt.cassette.script import Pacing
 from simrt.trace import Closing, Opening
 
 Cause = tuple[str, int]
+ReplyKey = int | str  # replies are numbered from 0 in cassette order; injected ones are called "answer-0" and so on
 OPEN: Cause = ("open", 0)
 
 
 class ScoredFrame(msgspec.Struct):
-    """One server frame. `reply` numbers the responses that carry audio, `response` all of them; `audio_start_us` is where
-    this frame's audio lies in its reply, and `audio_us` how long it is (0 for frames without audio)."""
+    """One server frame. `reply` numbers the responses that carry audio, `response` all of them; `audio_start_us` is
+    where this frame's audio lies in its reply, and `audio_us` how long it is (0 for frames without audio)."""
 
     index: int
     payload: str | bytes
@@ -34,7 +35,7 @@ class ScoredFrame(msgspec.Struct):
     cause: Cause
     delay_us: int
     response: int | None = None
-    reply: int | None = None
+    reply: ReplyKey | None = None
     audio: bytes = b""
     audio_start_us: int = 0
     audio_us: int = 0
@@ -44,10 +45,12 @@ class ScoredFrame(msgspec.Struct):
 class ScoredTurn(msgspec.Struct):
     """One caller turn: the clip that was spoken and the moments in it at which the server spoke up.
 
-    `samples` are 24 kHz; all `*_us` are relative to the clip's first sample. `start_at_us` / `stop_at_us` is how much of the
-    clip must have arrived (it may lie beyond the end: silence after the speech); `start_value_us` / `stop_value_us`
-    is what `audio_start_ms` / `audio_end_ms` say. `home_us` is where the clip lay in the recorded input buffer.
-    `samples` None: the recording has no usable caller audio, so the events hang on other causes.
+    `samples` are 24 kHz; all `*_us` are relative to the clip's first sample. `start_at_us` / `stop_at_us` is how
+    much of the clip must have arrived (it may lie beyond the end: silence after the speech); `start_value_us` /
+    `stop_value_us` is what `audio_start_ms` / `audio_end_ms` say. `home_us` is where the clip lay in the recorded
+    input buffer. The voice itself lies between `onset_us` and `speech_end_us`. `cut_us`: how long after the
+    caller's first sound a reply is cut off where the server confirms a barge-in first (PolyAI); 0: at
+    `speech_started`. `samples` None: the recording has no usable caller audio, so the events hang on other causes.
     """
 
     index: int
@@ -60,7 +63,9 @@ class ScoredTurn(msgspec.Struct):
     start_value_us: int = 0
     stop_at_us: int = 0
     stop_value_us: int = 0
+    onset_us: int = 0
     speech_end_us: int = 0
+    cut_us: int = 0
     cue: str | None = None
     barge_in: bool = False
 
@@ -68,7 +73,7 @@ class ScoredTurn(msgspec.Struct):
 class ScoredReply(msgspec.Struct):
     """One response that carries audio. `words` are ms since its first sample."""
 
-    index: int
+    index: ReplyKey
     response: int
     response_id: str
     item_id: str = ""
@@ -104,10 +109,12 @@ class Score(msgspec.Struct):
     output_format: AudioFormat = PCM24
     pacing: Pacing = Pacing()
     authored: bool = False
+    own: int = 0
 
-    def count(self, kind: str) -> int:
-        """How many server frames of that (GA) event type there are."""
-        return sum(1 for frame in self.frames if frame.kind == kind)
+    @property
+    def own_frames(self) -> list[ScoredFrame]:
+        """The cassette's frames, without those that faults have added."""
+        return self.frames[: self.own] if self.own else self.frames
 
 
 def control_kind(event: dict[str, Any]) -> str:

@@ -1,8 +1,9 @@
 """Voice activity detection as realtime servers do it: where a turn starts and where it ends.
 
-`SileroVad` reproduces what OpenAI reports (8 of 8 events exact on published recordings): Silero over 16 kHz in frames of
-512 samples, on at ≥ threshold, off below threshold - 0.15; a start lies `prefix_ms` before the first frame that is on, an
-end at the end of the first frame with `silence_ms` between it and the end of the first silent frame.
+`SileroVad` reproduces what OpenAI reports (8 of 8 events exact on published recordings): Silero over 16 kHz in
+frames of 512 samples, on at ≥ threshold, off below threshold - 0.15; a start lies `prefix_ms` before the first
+frame that is on, an end at the end of the first frame with `silence_ms` between it and the end of the first silent
+frame.
 `EnergyVad` has the same shape over signal level and needs no model; it is the default for authored speech.
 """
 
@@ -32,13 +33,12 @@ class Scorer(Protocol):
 class Vad:
     """Hysteresis and timing around a frame scorer; feed it audio, get events.
 
-    Events are ("start" | "stop", ms): what `audio_start_ms` and `audio_end_ms` carry. `onset_us` of the latest start and
+    Events are ("start" | "stop", ms): what `audio_start_ms` and `audio_end_ms` carry. `onset_us` of the latest
+    start and
     `speech_end_us` of the latest stop tell where the voice itself began and ended, in µs.
     """
 
-    def __init__(
-        self, scorer: Scorer, *, threshold: float = 0.5, prefix_ms: int = 300, silence_ms: int = 500
-    ) -> None:
+    def __init__(self, scorer: Scorer, *, threshold: float = 0.5, prefix_ms: int = 300, silence_ms: int = 500) -> None:
         self._score = scorer
         self._on, self._off = threshold, threshold - 0.15
         self._prefix_ms, self._silence_ms = prefix_ms, silence_ms
@@ -119,9 +119,7 @@ def _silero_session() -> Any:
     options = onnxruntime.SessionOptions()
     options.inter_op_num_threads = options.intra_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(
-        str(_silero_model()), sess_options=options, providers=["CPUExecutionProvider"]
-    )
+    return onnxruntime.InferenceSession(str(_silero_model()), sess_options=options, providers=["CPUExecutionProvider"])
 
 
 def _silero_model() -> Path:
@@ -146,8 +144,8 @@ def make_vad(name: VadName = "energy", *, prefix_ms: int = 300, silence_ms: int 
 def detect(vad: Vad, samples: Samples, rate: int) -> list[VadEvent]:
     """All events over a whole piece of audio at any rate.
 
-    The resampler is soxr's quick one: with it the published events come out exactly, with the steeper ones the end is one
-    frame late (the last frame of speech scores 0.37 against 0.35).
+    The resampler is soxr's quick one: with it the published events come out exactly, with the steeper ones the end
+    is one frame late (the last frame of speech scores 0.37 against 0.35).
     """
     if rate != _RATE:
         samples = soxr.resample(samples, rate, _RATE, quality="QQ")

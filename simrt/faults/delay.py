@@ -1,0 +1,38 @@
+"""One event comes later than on the cassette."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.replay.score import Score, ScoredFrame
+
+
+class Delay(Fault, frozen=True):
+    """The `nth` server event of type `event` comes `for` ms later; those behind it do not wait for it."""
+
+    name: ClassVar[str] = "delay"
+    event: str = "response.done"
+    nth: int = -1
+    for_: Ms = msgspec.field(name="for", default=1000)
+
+    def check(self, score: Score) -> None:
+        """The event must be there."""
+        self.find_event(score, self.event, self.nth)
+
+    def arm(self, context: Context, number: int) -> Armed:
+        """Shifts that frame."""
+        return _Armed(self, context, number)
+
+
+class _Armed(Armed):
+    fault: Delay
+
+    def __init__(self, fault: Delay, context: Context, number: int) -> None:
+        super().__init__(fault, context, number)
+        self.index = fault.find_event(context.score, fault.event, fault.nth).index
+
+    def shift(self, frame: ScoredFrame, due_us: int) -> int:
+        return due_us + self.fault.for_ * 1000 if frame.index == self.index else due_us

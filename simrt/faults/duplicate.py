@@ -1,0 +1,46 @@
+"""One event comes twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+import msgspec
+
+from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
+from simrt.replay.score import Score
+
+
+class Duplicate(Fault, frozen=True):
+    """The `nth` server event of type `event` comes again, `after` ms later."""
+
+    name: ClassVar[str] = "duplicate"
+    event: str = "response.done"
+    nth: int = -1
+    after: Ms = 0
+
+    def check(self, score: Score) -> None:
+        """The event must be there."""
+        self.find_event(score, self.event, self.nth)
+
+    def arm(self, context: Context, number: int) -> Armed:
+        """Repeats that frame."""
+        return _Armed(self, context, number)
+
+
+class _Armed(Armed):
+    fault: Duplicate
+
+    def __init__(self, fault: Duplicate, context: Context, number: int) -> None:
+        super().__init__(fault, context, number)
+        self.index = fault.find_event(context.score, fault.event, fault.nth).index
+
+    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
+        if send.frame is None or send.frame.index != self.index:
+            return (send,)
+        again = msgspec.structs.replace(send, frame=None)
+        if self.fault.after:
+            self.context.put(now_us + self.fault.after * 1000, again, self)
+            return (send,)
+        self.fire(now_us)
+        return (send, again)

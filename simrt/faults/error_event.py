@@ -1,0 +1,26 @@
+"""The server sends an `error` event that nobody asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+import msgspec
+
+from simrt.faults.base import Action, Send
+from simrt.faults.trigger import Triggered
+
+
+class ErrorEvent(Triggered, frozen=True):
+    """At its moment (`at`, `reply` and `at`, or `event`) an `error` event comes; the session stays open."""
+
+    name: ClassVar[str] = "error"
+    code: str = "server_error"
+    message: str = "The server had an error while processing your request."
+    type: str = "server_error"
+
+    def actions(self) -> Iterable[Action]:
+        """One error event."""
+        error = {"type": self.type, "code": self.code, "message": self.message, "param": None, "event_id": None}
+        event = {"type": "error", "event_id": "event_fault_error", "error": error}
+        return (Send(msgspec.json.encode(event).decode(), "error"),)

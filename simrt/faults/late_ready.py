@@ -1,0 +1,36 @@
+"""The session becomes ready late."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.replay.score import Score, ScoredFrame
+
+
+class LateReady(Fault, frozen=True):
+    """The first `session.updated` comes no earlier than `at` ms after the connection opened."""
+
+    name: ClassVar[str] = "late-ready"
+    at: Ms = 3000
+
+    def check(self, score: Score) -> None:
+        """There must be a `session.updated`."""
+        self.find_event(score, "session.updated", 0)
+
+    def arm(self, context: Context, number: int) -> Armed:
+        """Holds that one event."""
+        return _Armed(self, context, number)
+
+
+class _Armed(Armed):
+    fault: LateReady
+    _opened_us = 0
+
+    def opened(self, now_us: int) -> None:
+        self._opened_us = now_us
+
+    def shift(self, frame: ScoredFrame, due_us: int) -> int:
+        if frame.kind != "session.updated" or frame.nth != 0:
+            return due_us
+        return max(due_us, self._opened_us + self.fault.at * 1000)

@@ -1,0 +1,94 @@
+"""Plans: lists of faults, as Python objects or in the compact form `stall:reply=-1,at=1500ms,for=500ms`."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from simrt.errors import PlanError
+from simrt.faults.barge_in import BargeIn
+from simrt.faults.base import Fault, compact, is_duration
+from simrt.faults.burst import Burst
+from simrt.faults.clog import Clog
+from simrt.faults.close import Close
+from simrt.faults.delay import Delay
+from simrt.faults.drop import Drop
+from simrt.faults.duplicate import Duplicate
+from simrt.faults.error_event import ErrorEvent
+from simrt.faults.late_ready import LateReady
+from simrt.faults.latency import Latency
+from simrt.faults.refuse import Refuse
+from simrt.faults.reset import Reset
+from simrt.faults.stall import Stall
+from simrt.replay.score import Score
+
+FAULTS: dict[str, type[Fault]] = {
+    kind.name: kind
+    for kind in (
+        Stall,
+        Clog,
+        Latency,
+        LateReady,
+        Delay,
+        Drop,
+        Duplicate,
+        Burst,
+        BargeIn,
+        Refuse,
+        ErrorEvent,
+        Close,
+        Reset,
+    )
+}
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s)?")
+
+
+def parse_fault(text: str) -> Fault:
+    """A fault from its compact form. PlanError names what is misspelt and what there is instead."""
+    name, _, rest = text.partition(":")
+    kind = FAULTS.get(name.strip())
+    if kind is None:
+        raise PlanError(f"no fault is called {name!r}{_meant(name, FAULTS)}; there are: {', '.join(FAULTS)}")
+    fields = {info.encode_name: info for info in msgspec.structs.fields(kind)}
+    values: dict[str, object] = {}
+    for part in filter(None, (piece.strip() for piece in rest.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key not in fields:
+            raise PlanError(f"fault {text!r}: {name} has no {key!r}{_meant(key, fields)}; it has: {', '.join(fields)}")
+        if not equals or not value:
+            raise PlanError(f"fault {text!r}: {key} has no value; write {key}=…")
+        values[key] = _milliseconds(text, key, value) if is_duration(fields[key].type) else value
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise PlanError(f"fault {text!r}: {error}") from None
+
+
+def _milliseconds(text: str, key: str, value: str) -> int:
+    match = _DURATION.fullmatch(value)
+    if match is None:
+        raise PlanError(f"fault {text!r}: {key}={value} is no duration; write {key}=500ms or {key}=1.5s")
+    return round(float(match[1]) * (1000 if match[2] == "s" else 1))
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def format_fault(fault: Fault) -> str:
+    """The compact form; `parse_fault` reads it back."""
+    return compact(fault)
+
+
+def parse_plan(faults: Iterable[Fault | str]) -> list[Fault]:
+    """A plan from faults and compact forms in any mix."""
+    return [parse_fault(fault) if isinstance(fault, str) else fault for fault in faults]
+
+
+def check_plan(faults: Sequence[Fault], score: Score) -> None:
+    """PlanError for the first fault that can never fire on this cassette."""
+    for fault in faults:
+        fault.check(score)

@@ -1,0 +1,76 @@
+"""When a fault acts once: at a moment of the connection, at a place in a reply's audio, or at an event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
+from simrt.replay.score import Score
+
+
+class Triggered(Fault, frozen=True):
+    """`at` alone: ms since the connection opened. With `reply`: ms of that reply's audio. `event` (and `nth`): right
+    after that server event."""
+
+    at: Ms | None = None
+    reply: int | None = None
+    event: str | None = None
+    nth: int = 0
+
+    def check(self, score: Score) -> None:
+        """PlanError unless exactly one way of saying when is used, and it is there on the cassette."""
+        if self.event is not None:
+            if self.reply is not None or self.at is not None:
+                raise self.never("say when by event, or by at (and reply), not by both")
+            self.find_event(score, self.event, self.nth)
+        elif self.reply is not None:
+            _, length = self.find_reply(score, self.reply)
+            if (self.at or 0) > length:
+                raise self.never(f"reply {self.reply} has {length} ms of audio, at={self.at}ms lies beyond")
+        elif self.at is None:
+            raise self.never("say when: at=3s, or reply=-1,at=500ms, or event=response.created")
+
+    def actions(self) -> Iterable[Action]:
+        """What it puts on the wire."""
+        return ()
+
+    def arm(self, context: Context, number: int) -> Armed:
+        """Waits for its moment."""
+        return ArmedTrigger(self, context, number)
+
+
+class ArmedTrigger(Armed):
+    """Puts the fault's actions on the wire when its moment comes."""
+
+    fault: Triggered
+
+    def __init__(self, fault: Triggered, context: Context, number: int) -> None:
+        super().__init__(fault, context, number)
+        score = context.score
+        self.reply = None if fault.reply is None else fault.find_reply(score, fault.reply)[0]
+        self.frame = None if fault.event is None else fault.find_event(score, fault.event, fault.nth)
+
+    def opened(self, now_us: int) -> None:
+        """A moment of the connection is a timer."""
+        if self.reply is None and self.frame is None:
+            for action in self.fault.actions():
+                self.context.put(now_us + (self.fault.at or 0) * 1000, action, self)
+
+    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
+        """Before the audio at that place, after that event."""
+        frame = send.frame
+        if self.fired or frame is None:
+            return (send,)
+        if self.frame is not None and frame.index == self.frame.index:
+            self.fire(now_us)
+            return (send, *self.fault.actions())
+        if self.reply is not None and send.reply == self.reply and in_reply(send, (self.fault.at or 0) * 1000):
+            self.fire(now_us)
+            return (*self.fault.actions(), send)
+        return (send,)
+
+
+def in_reply(send: Send, at_us: int) -> bool:
+    """Whether a frame of a reply lies at or behind `at_us` of its audio."""
+    frame = send.frame
+    return frame is not None and (frame.audio_us > 0 or at_us > 0) and frame.audio_start_us >= at_us

@@ -1,0 +1,339 @@
+"""What the Realtime server answers to each client event: the cassette's answer if there is one, else the protocol's.
+
+Made-up answers are marked synthetic. Error codes and wording follow the OpenAI reference and recorded sessions.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from simrt.dialect.realtime import apply_session
+from simrt.replay.listener import Match
+from simrt.replay.score import ScoredFrame, ScoredTurn
+from simrt.replay.session import Item, Queued
+
+if TYPE_CHECKING:
+    from simrt.replay.realtime import RealtimeSession
+
+_ACK_US = 50_000  # session.update to session.updated, measured live
+_QUICK_US = 20_000
+_LEAST_COMMIT_US = 100_000
+_CLOSERS = (
+    "response.output_audio.done",
+    "response.output_audio_transcript.done",
+    "response.output_text.done",
+    "response.content_part.done",
+    "conversation.item.done",
+    "response.output_item.done",
+    "response.done",
+)
+_POLYAI_DETECTION = {"type", "create_response"}
+
+
+class Answers:
+    """The handlers, one a client event type; `session` holds the state."""
+
+    def __init__(self, session: RealtimeSession) -> None:
+        self.s = session
+        self._made = 0
+        self.sessions: list[tuple[dict[str, Any], bool]] = []
+
+    # --- errors --------------------------------------------------------------------------------------------------
+
+    def error(
+        self, now_us: int, event: dict[str, Any], kind: str, code: str | None, message: str, param: str | None = None
+    ) -> None:
+        """An `error` event that names the client's event_id; the session stays open."""
+        body = {"type": kind, "code": code, "message": message, "param": param, "event_id": event.get("event_id")}
+        self.s.synthesize({"type": "error", "event_id": self._id("event"), "error": body}, now_us)
+
+    def unknown(self, event: dict[str, Any], now_us: int) -> None:
+        """An event type that the protocol does not have."""
+        message = f"Invalid value: '{event.get('type')}' is no client event of this API."
+        self.error(now_us, event, "invalid_request_error", "invalid_value", message, "type")
+
+    def _id(self, prefix: str) -> str:
+        self._made += 1
+        return f"{prefix}_simrt_{self._made:04d}"
+
+    def _say(self, now_us: int, kind: str, **fields: Any) -> None:
+        self.s.synthesize({"type": kind, "event_id": self._id("event"), **fields}, now_us)
+
+    # --- session -------------------------------------------------------------------------------------------------
+
+    def on_session_update(self, event: dict[str, Any], now_us: int) -> None:
+        """Merge the configuration; PolyAI drops an update whole for one field that it does not know."""
+        s = self.s
+        session = event.get("session")
+        if not isinstance(session, dict):
+            self.error(now_us, event, "invalid_request_error", "invalid_type", "'session' is no object.", "session")
+            return
+        recorded = s.recorded.get(("session.update", s.counts.get("session.update", 0)))
+        same = recorded is not None and (recorded.event or {}).get("session") == session
+        refused = self._unsupported(session) if s.polyai and not same else None
+        if refused:
+            message = f"Unsupported parameter: '{refused}'. The whole update is dropped."
+            self.error(now_us + _ACK_US, event, "invalid_request_error", "unsupported_parameter", message, refused)
+            return
+        answers = s.score.answers.get(("session.update", s.counts.get("session.update", 0)), ())
+        if any(frame.kind == "error" for frame in answers):
+            s.ask(event, now_us)
+            return
+        apply_session(s.formats, session)
+        s.output_format = s.formats.output
+        if any(frame.kind == "session.updated" for frame in answers):
+            s.pending_sessions.append((session, same))
+        if not s.ask(event, now_us) and not answers:
+            s.session = s.merge_session(session)
+            self._say(now_us + _ACK_US, "session.updated", session=s.session)
+
+    @staticmethod
+    def _unsupported(session: dict[str, Any]) -> str | None:
+        detection = ((session.get("audio") or {}).get("input") or {}).get("turn_detection")
+        if not isinstance(detection, dict):
+            return None
+        if detection.get("type") not in (None, "server_vad"):
+            return "session.audio.input.turn_detection.type"
+        extra = next((key for key in detection if key not in _POLYAI_DETECTION), None)
+        return f"session.audio.input.turn_detection.{extra}" if extra else None
+
+    # --- conversation items --------------------------------------------------------------------------------------
+
+    def on_conversation_item_create(self, event: dict[str, Any], now_us: int) -> None:
+        """Take the item into the conversation."""
+        s = self.s
+        item = event.get("item")
+        if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+            self.error(now_us, event, "invalid_request_error", "invalid_type", "'item' has no type.", "item")
+            return
+        if item.get("id") in s.items and item.get("id"):
+            message = f"Item with id '{item['id']}' exists already."
+            self.error(now_us, event, "invalid_request_error", "item_create_duplicate_item_id", message, "item.id")
+            return
+        if s.ask(event, now_us):
+            return
+        made = {"object": "realtime.item", "status": "completed", **item, "id": item.get("id") or self._id("item")}
+        for kind in ("conversation.item.added", "conversation.item.done"):
+            self._say(now_us + _QUICK_US, kind, previous_item_id=event.get("previous_item_id"), item=made)
+        s.items[made["id"]] = made
+
+    def on_conversation_item_delete(self, event: dict[str, Any], now_us: int) -> None:
+        """Forget an item."""
+        item_id = event.get("item_id")
+        if not self._known(event, now_us, "item_delete_invalid_item_id"):
+            return
+        self.s.items.pop(str(item_id), None)
+        if not self.s.ask(event, now_us):
+            self._say(now_us + _QUICK_US, "conversation.item.deleted", item_id=item_id)
+
+    def on_conversation_item_retrieve(self, event: dict[str, Any], now_us: int) -> None:
+        """Show an item as the server has it."""
+        if not self._known(event, now_us, "item_retrieve_invalid_item_id"):
+            return
+        if not self.s.ask(event, now_us):
+            item = self.s.items[str(event.get("item_id"))]
+            self._say(now_us + _QUICK_US, "conversation.item.retrieved", item=item)
+
+    def on_conversation_item_truncate(self, event: dict[str, Any], now_us: int) -> None:
+        """Cut an assistant's audio to what was played; beyond what was sent is an error."""
+        s = self.s
+        if not self._known(event, now_us, "item_truncate_invalid_item_id"):
+            return
+        item_id, end_ms = str(event.get("item_id")), event.get("audio_end_ms")
+        sent_ms = s.item_audio_us.get(item_id, 0) // 1000
+        if s.items[item_id].get("role") != "assistant" or item_id not in s.item_audio_us:
+            message = "Only model output audio messages can be truncated"
+            self.error(now_us, event, "invalid_request_error", "unsupported_content_type", message)
+        elif not isinstance(end_ms, int) or end_ms < 0 or end_ms > sent_ms:
+            message = f"Audio content of {sent_ms}ms is already shorter than {end_ms}ms"
+            self.error(now_us, event, "invalid_request_error", "invalid_value", message)
+        else:
+            stated = ("item_id", "content_index", "audio_end_ms")
+            s.truncations.append({key: event[key] for key in stated if key in event})
+            if not s.ask(event, now_us):
+                self._say(now_us + _QUICK_US, "conversation.item.truncated", **s.truncations.pop())
+
+    def _known(self, event: dict[str, Any], now_us: int, code: str) -> bool:
+        item_id = str(event.get("item_id"))
+        kind = str(event.get("type"))
+        recorded = self.s.recorded.get((kind, self.s.counts.get(kind, 0)))
+        same = recorded is not None and (recorded.event or {}).get("item_id") == item_id
+        if item_id in self.s.items:
+            return True
+        if same:
+            self.s.items[item_id] = {"id": item_id, "role": "assistant"}
+            self.s.item_audio_us.setdefault(item_id, int(event.get("audio_end_ms") or 0) * 1000)
+            return True
+        message = f"Item with item_id '{item_id}' is not in the conversation."
+        self.error(now_us, event, "invalid_request_error", code, message, "item_id")
+        return False
+
+    # --- responses -----------------------------------------------------------------------------------------------
+
+    def on_response_create(self, event: dict[str, Any], now_us: int) -> None:
+        """Start a response, unless one is active."""
+        s = self.s
+        nth = s.counts.get("response.create", 0)
+        answers = s.score.answers.get(("response.create", nth), [])
+        refused_then = bool(answers) and answers[0].kind == "error"
+        if (s.active is not None or self._starting()) and not refused_then:
+            message = f"Conversation already has an active response in progress: {s.active_id or 'resp'}."
+            code = "conversation_already_has_active_response"
+            self.error(now_us, event, "invalid_request_error", code, message)
+            return
+        if s.ask(event, now_us):
+            return
+        response_id = self._id("resp")
+        asked = event.get("response")
+        metadata = asked.get("metadata") if isinstance(asked, dict) and not s.polyai else None
+        made: dict[str, Any] = {
+            "object": "realtime.response",
+            "id": response_id,
+            "output": [],
+            "metadata": metadata,
+            "usage": None,
+        }
+        for delay, kind, status in ((93_000, "created", "in_progress"), (400_000, "done", "completed")):
+            body = {**made, "status": status, "status_details": None}
+            self._say(now_us + delay, f"response.{kind}", response=body)
+
+    def _starting(self) -> bool:
+        """A response to the caller's turn is about to begin: the server has it already."""
+        frames = (_frame_of(entry) for entry in self.s.queued())
+        return any(f is not None and f.kind == "response.created" and f.cause[0] == "turn.stop" for f in frames)
+
+    def on_response_cancel(self, event: dict[str, Any], now_us: int) -> None:
+        """Stop the active response; with none active it is an error."""
+        s = self.s
+        if s.active is None:
+            message = "Cancellation failed: no active response found"
+            self.error(now_us, event, "invalid_request_error", "response_cancel_not_active", message)
+        elif not s.ask(event, now_us):
+            self.cut(now_us + _QUICK_US, "client_cancelled")
+
+    # --- input audio ---------------------------------------------------------------------------------------------
+
+    def on_input_audio_buffer_commit(self, event: dict[str, Any], now_us: int) -> None:
+        """The client ends the turn itself."""
+        s = self.s
+        if s.ask(event, now_us):
+            return
+        held_us = s.listener.arrivals.total_us - s.committed_us
+        if held_us < _LEAST_COMMIT_US:
+            message = f"Error committing input audio buffer: buffer too small, {held_us / 1000:.2f}ms of audio."
+            self.error(now_us, event, "invalid_request_error", "input_audio_buffer_commit_empty", message)
+            return
+        s.committed_us = s.listener.arrivals.total_us
+        item_id = self._id("item")
+        self._say(now_us + _QUICK_US, "input_audio_buffer.committed", item_id=item_id, previous_item_id=None)
+        content = [{"type": "input_audio", "transcript": None}]
+        item = {"id": item_id, "object": "realtime.item", "type": "message", "role": "user", "content": content}
+        for kind in ("conversation.item.added", "conversation.item.done"):
+            self._say(now_us + _QUICK_US, kind, previous_item_id=None, item={**item, "status": "completed"})
+
+    def on_input_audio_buffer_clear(self, event: dict[str, Any], now_us: int) -> None:
+        """Forget the audio that is not committed."""
+        self.s.listener.forget()
+        self.s.committed_us = self.s.listener.arrivals.total_us
+        if not self.s.ask(event, now_us):
+            self._say(now_us + _QUICK_US, "input_audio_buffer.cleared")
+
+    def on_output_audio_buffer_clear(self, event: dict[str, Any], now_us: int) -> None:
+        """Only WebRTC and SIP sessions have an output buffer; a recording may hold an answer."""
+        if not self.s.ask(event, now_us):
+            message = "There is no output audio buffer on a WebSocket."
+            self.error(now_us, event, "invalid_request_error", "invalid_value", message)
+
+    # --- cutting a response off ----------------------------------------------------------------------------------
+
+    def cut_by_turn(self, turn: ScoredTurn, match: Match, when_us: int) -> int:
+        """The caller talks over the active response: end it. Returns how much later `speech_started` comes, in µs."""
+        s = self.s
+        starts = s.score.answers.get(("turn.start", turn.index), ())
+        started_us = when_us + (starts[0].delay_us if starts else 0)
+        extra = 0
+        if s.polyai and turn.cut_us:
+            first_us = s.listener.arrivals.when(match.from_us + 1)
+            extra = max(0, (when_us if first_us is None else first_us) + turn.cut_us - started_us)
+        self.cut(started_us + extra, "turn_detected")
+        return extra
+
+    def cut(self, at_us: int, reason: str) -> None:
+        """From `at_us` on the active response is over: its deltas are dropped, what closes it comes at once."""
+        s = self.s
+        number = s.active
+        rest = [e for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number and e[0] >= at_us]
+        s.remove(rest)
+        before = [f for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number]
+        said = s.said.get(number or 0, "") + "".join(
+            str((f.event or {}).get("delta", ""))
+            for f in sorted(before, key=lambda f: f.index)
+            if f.kind == "response.output_audio_transcript.delta"
+        )
+        opened = set(s.open_items) | {
+            str(((f.event or {}).get("item") or {}).get("id")) for f in before if f.kind == "response.output_item.added"
+        }
+        done = False
+        for waiting in sorted(rest, key=lambda e: e[:3]):
+            frame = _frame_of(waiting)
+            if frame is None:
+                continue
+            event = frame.event or {}
+            item_id = str(event.get("item_id") or (event.get("item") or {}).get("id"))
+            keep = frame.kind in _CLOSERS or frame.kind == "rate_limits.updated"
+            if frame.kind not in ("response.done", "rate_limits.updated") and item_id not in opened:
+                keep = False
+            if not keep:
+                s.cut.add(frame.index)
+                continue
+            s.overrides[frame.index] = _closed_early(frame, event, said, reason)
+            done = done or frame.kind == "response.done"
+            s.schedule(frame, at_us)
+        if not done and number is not None:
+            body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
+            details = {"type": "cancelled", "reason": reason}
+            self._say(at_us, "response.done", response={**body, "status_details": details, "usage": None})
+            s.active = None
+
+    def drop_rest(self, frame: ScoredFrame) -> None:
+        """A response is over: what is still queued of it never comes."""
+        left = [
+            e
+            for e in self.s.queued()
+            if (f := _frame_of(e)) is not None and f.response == frame.response and f.kind != "rate_limits.updated"
+        ]
+        self.s.cut.update(f.index for e in left if (f := _frame_of(e)) is not None)
+        self.s.remove(left)
+
+
+def _frame_of(entry: Queued) -> ScoredFrame | None:
+    return entry[3].frame if isinstance(entry[3], Item) else None
+
+
+def _closed_early(frame: ScoredFrame, event: dict[str, Any], said: str, reason: str) -> dict[str, Any]:
+    """A closing event of a response, as it is when the response was cancelled half-way."""
+    event = copy.deepcopy(event)
+    if "transcript" in event:
+        event["transcript"] = said
+    part = event.get("part")
+    if isinstance(part, dict) and "transcript" in part:
+        part["transcript"] = said
+    item = event.get("item")
+    if isinstance(item, dict):
+        _incomplete(item, said)
+    response = event.get("response")
+    if isinstance(response, dict):
+        response["status"] = "cancelled"
+        response["status_details"] = {"type": "cancelled", "reason": reason}
+        for output in response.get("output") or []:
+            _incomplete(output, said)
+    return event
+
+
+def _incomplete(item: dict[str, Any], said: str) -> None:
+    if item.get("type") == "message":
+        item["status"] = "incomplete"
+        for part in item.get("content") or []:
+            if "transcript" in part:
+                part["transcript"] = said

@@ -1,0 +1,341 @@
+"""The Realtime protocol at replay: what the server knows, and what it answers when the cassette has no answer.
+
+Rules from the OpenAI Realtime reference and from recorded sessions; the PolyAI profile differs as PROTOCOLS tells: a
+`session.update` with an unsupported field is dropped whole, `metadata` is not echoed, `speech_started` comes only when
+the barge-in is confirmed.
+"""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from simrt.audio import AudioFormat, resample
+from simrt.dialect.base import Formats
+from simrt.dialect.realtime import AUDIO_DELTAS, GA_TO_BETA
+from simrt.faults.base import Fault, Send
+from simrt.replay.answers import Answers
+from simrt.replay.listener import Listener, Match, Utterance
+from simrt.replay.score import Cause, Score, ScoredFrame, ScoredTurn, control_kind
+from simrt.replay.session import Observer, Session, Verdict
+from simrt.trace import parse_event
+from simrt.wire import Refusal, Request
+
+_encode = msgspec.json.Encoder().encode
+APPEND_LIMIT = 15 * 1024 * 1024
+
+
+class RealtimeSession(Session):
+    """One client on the Realtime protocol."""
+
+    def __init__(
+        self, score: Score, faults: Sequence[Fault] = (), seed: int = 0, observer: Observer | None = None
+    ) -> None:
+        super().__init__(score, faults, seed, observer)
+        score = self.score
+        self.formats = Formats(score.input_format, score.output_format if not score.authored else Formats().output)
+        self.output_format = self.formats.output
+        self.polyai = score.profile == "polyai"
+        self.beta = False
+        self.listener = Listener(
+            [Utterance(t.index, t.samples, t.words, t.home_us) for t in score.turns if t.samples is not None]
+        )
+        self.answers = Answers(self)
+        self.counts: dict[str, int] = {}
+        self.recorded = {(e.kind, e.nth): e for e in score.client_events}
+        self.asked: set[Cause] = set()
+        self.renamed: dict[str, str] = {}
+        self.metadata: dict[int, Any] = {}
+        self.session: dict[str, Any] = {}
+        self.pending_sessions: list[tuple[dict[str, Any], bool]] = []
+        self.truncations: list[dict[str, Any]] = []
+        self.live_items: dict[Cause, dict[str, Any]] = {}
+        self.overrides: dict[int, dict[str, Any]] = {}
+        self.committed_us = 0
+        self.active: int | None = None
+        self.active_id = ""
+        self.speaking = False
+        self.item_audio_us: dict[str, int] = {}
+        self.items: dict[str, dict[str, Any]] = {}
+        self.said: dict[int, str] = {}
+        self.open_items: dict[str, str] = {}
+        self.heard_text: dict[int, str] = {}
+        self._turn_matches: dict[int, Match] = {}
+        self._awaiting: list[tuple[int, str, ScoredTurn, Match]] = []
+        self._appends = 0
+
+    def accept(self, request: Request) -> Refusal | None:
+        """As the base; also notes whether the client speaks the beta names (`OpenAI-Beta` header)."""
+        self.beta = "realtime=v1" in (request.header("OpenAI-Beta") or "")
+        if self.polyai and not request.header("User-Agent"):
+            return Refusal(403)
+        return super().accept(request)
+
+    # --- what the client sends -----------------------------------------------------------------------------------
+
+    def handle(self, payload: str | bytes, now_us: int) -> None:
+        """One client event."""
+        event = parse_event(payload)
+        if event is None:
+            self.answers.error(now_us, {}, "invalid_request_error", "invalid_json", "The message is no JSON object.")
+            return
+        kind = event.get("type")
+        if kind == "input_audio_buffer.append":
+            self._append(event, now_us)
+        elif isinstance(kind, str) and hasattr(self.answers, handler := "on_" + kind.replace(".", "_")):
+            getattr(self.answers, handler)(event, now_us)
+        elif not (self.polyai and str(kind).startswith("poly.")):
+            self.answers.unknown(event, now_us)
+
+    def ask(self, event: dict[str, Any], now_us: int) -> bool:
+        """Count a control event, and play the cassette's answer to it if there is one."""
+        kind = control_kind(event)
+        nth = self.counts.get(kind, 0)
+        self.counts[kind] = nth + 1
+        cause = (kind, nth)
+        recorded = self.recorded.get(cause)
+        if recorded is None:
+            self.verdict.unscripted.append(kind)
+            return False
+        self.asked.add(cause)
+        item = event.get("item")
+        if isinstance(item, dict) and recorded.event != event:
+            self.live_items[cause] = item
+        answers = self.score.answers.get(cause, ())
+        self._echo(event, recorded.event or {}, answers)
+        return self.happened(cause, now_us)
+
+    def _echo(self, event: dict[str, Any], recorded: dict[str, Any], answers: Sequence[ScoredFrame]) -> None:
+        """Names that the client chose stand for the recorded client's in everything that follows."""
+        pairs = [(recorded.get("event_id"), event.get("event_id"))]
+        old, new = recorded.get("item"), event.get("item")
+        if isinstance(old, dict) and isinstance(new, dict):
+            pairs.append((old.get("id"), new.get("id")))
+            if not old.get("id") and new.get("id"):
+                made = next((f.event["item"]["id"] for f in answers if f.event and "item" in f.event), None)
+                pairs.append((made, new.get("id")))
+        for was, now in pairs:
+            if isinstance(was, str) and isinstance(now, str) and was != now:
+                self.renamed[_quoted(was)] = _quoted(now)
+        response = event.get("response")
+        before = recorded.get("response")
+        metadata = response.get("metadata") if isinstance(response, dict) else None
+        if metadata != (before.get("metadata") if isinstance(before, dict) else None) and not self.polyai:
+            for frame in answers:
+                if frame.response is not None:
+                    self.metadata[frame.response] = metadata
+
+    def _append(self, event: dict[str, Any], now_us: int) -> None:
+        audio = event.get("audio")
+        try:
+            data = binascii.a2b_base64(audio, strict_mode=True) if isinstance(audio, str) else None
+        except (binascii.Error, ValueError):
+            data = None
+        if data is None:
+            self.answers.error(
+                now_us, event, "invalid_request_error", "invalid_value", "Invalid 'audio': no base64.", "audio"
+            )
+            return
+        if len(data) > APPEND_LIMIT:
+            message = f"Invalid 'audio': {len(data)} bytes, the limit is {APPEND_LIMIT}."
+            self.answers.error(now_us, event, "invalid_request_error", "invalid_value", message, "audio")
+            return
+        if len(data) % self.formats.input.width:
+            self._note("input_audio_buffer.append with an odd number of PCM16 bytes")
+        match = self.listener.feed(data, self.formats.input, now_us)
+        if match is not None:
+            self._recognised(match)
+        self.happened(("append", self._appends), now_us)
+        self._appends += 1
+        if self._awaiting:
+            self._reach()
+
+    def _note(self, text: str) -> None:
+        if text not in self.verdict.notes:
+            self.verdict.notes.append(text)
+
+    # --- turns ---------------------------------------------------------------------------------------------------
+
+    def _recognised(self, match: Match) -> None:
+        turn = next(t for t in self.score.turns if t.index == match.utterance.key)
+        self._turn_matches[turn.index] = match
+        lost_us = max(0, match.from_us - match.offset_us - turn.onset_us)
+        start_at = max(match.offset_us + turn.start_at_us, match.from_us if lost_us > 20_000 else 0)
+        self._awaiting.append((max(0, start_at), "turn.start", turn, match))
+        self._awaiting.append((match.offset_us + turn.stop_at_us, "turn.stop", turn, match))
+        self._awaiting.sort(key=lambda entry: entry[0])
+
+    def _reach(self) -> None:
+        """Let the speech events come about whose position in the caller's audio has arrived."""
+        while self._awaiting:
+            position, what, turn, match = self._awaiting[0]
+            when = self.listener.arrivals.when(position)
+            if when is None:
+                return
+            del self._awaiting[0]
+            if what == "turn.start":
+                self._turn_starts(turn, match, when)
+            else:
+                self._turn_stops(turn, match, when)
+
+    def _turn_starts(self, turn: ScoredTurn, match: Match, when_us: int) -> None:
+        self.speaking = True
+        extra = 0
+        if self.active is not None and self._interrupts():
+            recorded = any(f.response == self.active for f in self.score.answers.get(("turn.start", turn.index), ()))
+            if not recorded:
+                extra = self.answers.cut_by_turn(turn, match, when_us)
+        self.happened(("turn.start", turn.index), when_us, (lambda frame: extra) if extra else None)
+
+    def _turn_stops(self, turn: ScoredTurn, match: Match, when_us: int) -> None:
+        self.speaking = False
+        arrived = self.listener.words_of(match)
+        heard = [word.text for word, there in zip(turn.words, arrived, strict=True) if there]
+        lost = arrived.count(False)
+        if lost:
+            text = " ".join(heard)
+            self.heard_text[turn.index] = text[:1].upper() + text[1:]
+        self.happened(("turn.stop", turn.index), when_us)
+        if self.observer is not None:
+            self.observer.turn_heard(turn.index, self.heard_text.get(turn.index, turn.text), lost, when_us)
+
+    def _interrupts(self) -> bool:
+        detection = ((self.session.get("audio") or {}).get("input") or {}).get("turn_detection")
+        return not (isinstance(detection, dict) and detection.get("interrupt_response") is False)
+
+    # --- what the server sends -----------------------------------------------------------------------------------
+
+    def render(self, frame: ScoredFrame, now_us: int) -> Send | None:
+        """Play a scored frame as this call needs it, and keep the server's own state."""
+        event = frame.event
+        if event is None:
+            return super().render(frame, now_us)
+        if frame.index in self.cut:
+            return None
+        payload, audio = frame.payload, frame.audio
+        changed = self._adapt(frame, event)
+        if changed is not None:
+            if not changed:
+                return None
+            event = changed
+            payload = _encode(event).decode()
+        if audio and self.formats.output != self.score.output_format:
+            audio = convert(audio, self.score.output_format, self.formats.output)
+            event = {**event, "delta": base64.b64encode(audio).decode()}
+            payload = _encode(event).decode()
+        if self.renamed and isinstance(payload, str):
+            for was, now in self.renamed.items():
+                payload = payload.replace(was, now)
+        self._track(frame, event, audio, now_us)
+        kind = str(event.get("type"))
+        if self.beta and (frame.kind in GA_TO_BETA or frame.kind == "conversation.item.added"):
+            kind = GA_TO_BETA.get(frame.kind, "conversation.item.created")
+            payload = _encode({**event, "type": kind}).decode()
+        return Send(payload, kind, frame, False, frame.reply, audio)
+
+    def _adapt(self, frame: ScoredFrame, event: dict[str, Any]) -> dict[str, Any] | None:
+        """The event with what this call changes in it; None if nothing, empty if it is to be left out."""
+        kind = frame.kind
+        if frame.index in self.overrides:
+            return self.overrides[frame.index]
+        if kind == "session.updated" and self.pending_sessions:
+            stated, same = self.pending_sessions.pop(0)
+            return None if same else {**event, "session": _merge(event.get("session") or {}, stated)}
+        if kind == "conversation.item.truncated" and self.truncations:
+            return {**event, **self.truncations.pop(0)}
+        if frame.cause in self.live_items and isinstance(event.get("item"), dict):
+            return {**event, "item": {**event["item"], **self.live_items[frame.cause]}}
+        if frame.response in self.metadata and kind in ("response.created", "response.done"):
+            return {**event, "response": {**event["response"], "metadata": self.metadata[frame.response or 0]}}
+        if self.heard_text and not kind.startswith("response."):
+            return self._retell(frame, event)
+        if kind in ("input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped"):
+            return self._place(frame, event)
+        return None
+
+    def _retell(self, frame: ScoredFrame, event: dict[str, Any]) -> dict[str, Any] | None:
+        turn = next((t for t in self.score.turns if t.item_id == event.get("item_id")), None)
+        text = self.heard_text.get(turn.index) if turn is not None else None
+        if turn is None or text is None:
+            return self._place(frame, event) if "speech_st" in frame.kind else None
+        if frame.kind == "conversation.item.input_audio_transcription.completed":
+            return {**event, "transcript": text}
+        if frame.kind == "conversation.item.input_audio_transcription.delta":
+            key = ("told", turn.index)
+            if key in self.asked:
+                return {}
+            self.asked.add(key)
+            return {**event, "delta": text}
+        return self._place(frame, event)
+
+    def _place(self, frame: ScoredFrame, event: dict[str, Any]) -> dict[str, Any] | None:
+        """Speech events name positions in *this* call's input buffer."""
+        cause, index = frame.cause
+        match = self._turn_matches.get(index) if cause in ("turn.start", "turn.stop") else None
+        turn = next((t for t in self.score.turns if t.index == index), None)
+        if match is None or turn is None:
+            return None
+        for key, value_us in (("audio_start_ms", turn.start_value_us), ("audio_end_ms", turn.stop_value_us)):
+            if key in event:
+                ms = max(0, (match.offset_us + value_us) // 1000)
+                return None if ms == event[key] else {**event, key: ms}
+        return None
+
+    def _track(self, frame: ScoredFrame, event: dict[str, Any], audio: bytes, now_us: int) -> None:
+        kind = frame.kind
+        if event["type"] in AUDIO_DELTAS:
+            item_id = str(event.get("item_id"))
+            played = self.formats.output.duration_us(len(audio))
+            self.item_audio_us[item_id] = self.item_audio_us.get(item_id, 0) + played
+        elif kind == "response.created":
+            self.active, self.active_id = frame.response, str((event.get("response") or {}).get("id"))
+            self.open_items = {}
+        elif kind == "response.done":
+            cut = (event.get("response") or {}).get("status") == "cancelled"
+            if self.active == frame.response:
+                self.active = None
+                if cut:
+                    self.answers.drop_rest(frame)
+            if cut and frame.reply is not None and self.observer is not None:
+                self.observer.reply_ended(frame.reply, now_us, True)
+        elif kind == "response.output_item.added":
+            self.open_items[str((event.get("item") or {}).get("id"))] = kind
+        elif kind == "response.output_item.done":
+            self.open_items.pop(str((event.get("item") or {}).get("id")), None)
+        elif kind == "response.output_audio_transcript.delta" and frame.response is not None:
+            self.said[frame.response] = self.said.get(frame.response, "") + str(event.get("delta") or "")
+        elif kind in ("session.created", "session.updated"):
+            self.session = event.get("session") or {}
+        item = event.get("item")
+        if isinstance(item, dict) and item.get("id"):
+            self.items[str(item["id"])] = item
+
+    def merge_session(self, stated: dict[str, Any]) -> dict[str, Any]:
+        """The session's configuration with what the client states laid on it."""
+        return _merge(self.session, stated)
+
+    def final_verdict(self) -> Verdict:
+        """Also the client events that never came."""
+        verdict = super().final_verdict()
+        verdict.unasked = [kind for kind, nth in self.recorded if (kind, nth) not in self.asked]
+        return verdict
+
+
+def convert(audio: bytes, was: AudioFormat, now: AudioFormat) -> bytes:
+    """Audio bytes in another format."""
+    return now.encode(resample(was.decode(audio), was.rate, now.rate))
+
+
+def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """`over` laid on `base`, object by object."""
+    merged = dict(base)
+    for key, value in over.items():
+        old = merged.get(key)
+        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _quoted(name: str) -> str:
+    return _encode(name).decode()

@@ -1,0 +1,272 @@
+"""The thin shell around a replay session: a WebSocket on any asyncio transport, real or in a World.
+
+`WebSocketServer` is an asyncio protocol over websockets' sans-I/O server; it drives one `Peer`. `ReplayPeer` is the Peer
+that plays a session and writes the call's Trace.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+
+from websockets.datastructures import Headers
+from websockets.frames import Frame as WireFrame
+from websockets.frames import Opcode
+from websockets.http11 import Request as HttpRequest
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+
+from simrt.errors import SimrtError
+from simrt.faults.base import End
+from simrt.replay.session import Session
+from simrt.trace import Closing, Ender, Frame, Opening, Trace
+from simrt.wire import Peer, Refusal, Request
+
+Acceptor = Callable[[Request], Peer | Refusal]
+
+MAX_SIZE = 64 * 1024 * 1024
+
+
+class WebSocketServer(asyncio.Protocol):
+    """One server connection. `acceptor` looks at the opening handshake and returns a Peer or a Refusal.
+
+    Pings are answered, fragments joined; messages over 64 MiB close the connection with 1009.
+    """
+
+    def __init__(self, acceptor: Acceptor) -> None:
+        self._acceptor = acceptor
+        self._protocol = ServerProtocol(max_size=MAX_SIZE)
+        self._transport: asyncio.Transport | None = None
+        self._peer: Peer | None = None
+        self._opcode = Opcode.TEXT
+        self._parts: list[bytes] = []
+        self._closed = False
+
+    # asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._protocol.receive_data(data)
+        self._events()
+        self._flush()
+
+    def eof_received(self) -> bool:
+        self._protocol.receive_eof()
+        self._events()
+        self._flush()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._protocol.state is not State.CLOSED:
+            self._protocol.receive_eof()
+        self._over()
+
+    # Link, for the peer
+
+    def send(self, payload: str | bytes) -> None:
+        """One message."""
+        if self._protocol.state is not State.OPEN:
+            return
+        if isinstance(payload, str):
+            self._protocol.send_text(payload.encode())
+        else:
+            self._protocol.send_binary(payload)
+        self._flush()
+
+    def close(self, code: int, reason: str = "") -> None:
+        """The closing handshake, begun by the server."""
+        if self._protocol.state is State.OPEN:
+            if code == 1005:
+                self._protocol.send_close()
+            else:
+                self._protocol.send_close(code, reason)
+            self._flush()
+
+    def reset(self) -> None:
+        """Break the connection."""
+        if self._transport is not None:
+            reset = getattr(self._transport, "reset", None)  # in a World the other side sees a reset by this
+            if reset is not None:
+                reset()
+            else:
+                self._transport.abort()
+
+    # inner workings
+
+    def _events(self) -> None:
+        for event in self._protocol.events_received():
+            if isinstance(event, HttpRequest):
+                self._handshake(event)
+            elif isinstance(event, WireFrame):
+                self._frame(event)
+        if self._protocol.state is State.CLOSED:
+            self._over()
+
+    def _handshake(self, http: HttpRequest) -> None:
+        headers = list(http.headers.raw_items())
+        offered = [p.strip() for v in http.headers.get_all("Sec-WebSocket-Protocol") for p in v.split(",")]
+        host = http.headers.get("Host", "")
+        request = Request(host.rsplit(":", 1)[0] if host[-1:].isdigit() else host, http.path, headers, offered)
+        answer = self._acceptor(request)
+        if isinstance(answer, Refusal):
+            response = self._protocol.reject(answer.status, answer.body)
+            given = Headers(answer.headers)
+            for name in set(given):
+                del response.headers[name]
+            response.headers.update(given)
+            self._protocol.send_response(response)
+            return
+        response = self._protocol.accept(http)
+        if answer.subprotocol is not None and response.status_code == 101:
+            del response.headers["Sec-WebSocket-Protocol"]
+            response.headers["Sec-WebSocket-Protocol"] = answer.subprotocol
+        self._protocol.send_response(response)
+        if self._protocol.state is State.OPEN:
+            self._flush()
+            self._peer = answer
+            answer.opened(self)
+
+    def _frame(self, frame: WireFrame) -> None:
+        if frame.opcode in (Opcode.TEXT, Opcode.BINARY) and frame.fin:
+            self._message(frame.opcode, bytes(frame.data))
+        elif frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+            if frame.opcode is not Opcode.CONT:
+                self._opcode, self._parts = frame.opcode, []
+            self._parts.append(bytes(frame.data))
+            if frame.fin:
+                self._message(self._opcode, b"".join(self._parts))
+
+    def _message(self, opcode: Opcode, data: bytes) -> None:
+        if self._peer is None:
+            return
+        if opcode is Opcode.BINARY:
+            self._peer.received(data)
+            return
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            self._protocol.fail(1007, "text frame is no UTF-8")
+            return
+        self._peer.received(text)
+
+    def _flush(self) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        for data in self._protocol.data_to_send():
+            if data:
+                transport.write(data)
+            else:
+                transport.close()
+                return
+        if self._protocol.close_expected() and self._protocol.state is State.CLOSED:
+            transport.close()
+
+    def _over(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._peer is not None:
+            received, sent = self._protocol.close_rcvd, self._protocol.close_sent
+            by_client = received is not None and (sent is None or bool(self._protocol.close_rcvd_then_sent))
+            close = received if by_client else sent or received
+            code, reason = (close.code, close.reason) if close is not None else (1006, "")
+            self._peer.closed(code, reason, by_client or (close is None))
+
+
+class ReplayPeer:
+    """Drives a session with the loop's time, and records the call.
+
+    `finished` is called with the trace when the connection has ended. Times in the trace are µs since the handshake.
+    """
+
+    def __init__(
+        self, session: Session, request: Request, finished: Callable[["ReplayPeer"], None] | None = None
+    ) -> None:
+        self.session = session
+        opening = Opening(request.path, [], [], session.subprotocol)
+        self.trace = Trace(opening=opening)
+        self._finished = finished
+        self._link: WebSocketServer | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_us: int | None = None
+        self._loop = asyncio.get_running_loop()
+        self._start = self._loop.time()
+        self.opened_us = round(self._start * 1_000_000)
+
+    @property
+    def subprotocol(self) -> str | None:
+        """The subprotocol that the session selected."""
+        return self.session.subprotocol
+
+    def now_us(self) -> int:
+        """µs since the connection opened."""
+        return round((self._loop.time() - self._start) * 1_000_000)
+
+    def opened(self, link: "WebSocketServer") -> None:
+        """The handshake is done."""
+        self._link = link
+        self.session.opened(0)
+        self._pump()
+
+    def received(self, payload: str | bytes) -> None:
+        """A client message."""
+        now_us = self.now_us()
+        self.trace.frames.append(Frame(now_us, "client", payload))
+        self.session.receive(payload, now_us)
+        due = self.session.next_due()
+        if due is not None and due != self._timer_us:
+            self._pump()
+
+    def closed(self, code: int, reason: str, by_client: bool) -> None:
+        """The connection is over."""
+        now_us = self.now_us()
+        self.session.closed(now_us)
+        if self._timer is not None:
+            self._timer.cancel()
+        by: Ender = "client" if by_client else "server"
+        if code == 1006:
+            by = "server" if self.session.ended_it else "client"
+        self.trace.closing = Closing(now_us, code, reason, by)
+        self.trace.marks = self.session.marks
+        if self._finished is not None:
+            self._finished(self)
+
+    def _pump(self) -> None:
+        """Send what is due, then sleep until the next."""
+        self._timer_us = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        link = self._link
+        if link is None:
+            return
+        now_us = self.now_us()
+        for action in self.session.due(now_us):
+            if isinstance(action, End):
+                if action.reset:
+                    link.reset()
+                else:
+                    link.close(action.code, action.reason)
+                return
+            self.trace.frames.append(Frame(now_us, "server", action.payload, action.synthetic))
+            link.send(action.payload)
+        due = self.session.next_due()
+        if due is not None:
+            self._timer_us = due
+            self._timer = self._loop.call_at(self._start + max(due, now_us) / 1_000_000, self._pump)
+
+
+async def serve(
+    acceptor: Acceptor, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+) -> asyncio.Server:
+    """Listen on a real socket in real time. SimrtError names a port that is in use."""
+    loop = asyncio.get_running_loop()
+    try:
+        return await loop.create_server(lambda: WebSocketServer(acceptor), host, port, ssl=tls)
+    except OSError as error:
+        raise SimrtError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}; give another --port, or 0 for any free one"
+        ) from error
