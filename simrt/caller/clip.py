@@ -127,7 +127,8 @@ def _others(path: Path) -> str:
 def _read(path: Path) -> tuple[Samples, int]:
     try:
         data, rate = soundfile.read(path, dtype="float32", always_2d=True)
-    except soundfile.LibsndfileError as error:
+    except (soundfile.LibsndfileError, ValueError) as error:
+        # ValueError: a FLAC that was never finished claims to be endless
         return _read_with_ffmpeg(path, str(error))
     return _int16(data.mean(axis=1)), rate
 

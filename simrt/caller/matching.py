@@ -71,6 +71,7 @@ class Matcher:
         self._cursor = 0
         self._frontier = 0
         self._carry = 0
+        self._tail = b""
         self._exact: bool | None = None
         self._converted = 0
         self._probe = rate // 100
@@ -101,7 +102,7 @@ class Matcher:
             self._claim(position, count, self._cursor)
         elif self._exact is False or not self._match(position, pcm):
             if self._exact:
-                self._add(Span(position, count, "silence" if _constant(pcm) else "foreign"))
+                self._unknown(position, pcm)
             else:
                 self._convert(position, pcm)
 
@@ -113,6 +114,7 @@ class Matcher:
             last = self.spans[-1]
             last.length = last.heard(position)
             last.count = min(last.count, position - last.position)
+        self._tail = b""
         if not self._exact:
             self._cursor, self._carry = len(self._stream) // 2, 0
 
@@ -156,29 +158,43 @@ class Matcher:
             source, length = self._expected(pcm[2 * at :])
             if not length:
                 source, length = self._search(pcm, at)
-                back = self._backwards(pcm, at, loose, source) if length else 0
+                # probes start at steps, audio anywhere
+                back = self._extent(pcm[2 * loose : 2 * at], source) if length else 0
                 at, source, length = at - back, source - back, length + back
                 if length and at == 0:
-                    lead = self._silence_before(position, source)
+                    lead = self._before(source)
                     at, source, length = -lead, source - lead, length + lead
             if not length:
                 at += self._probe
                 continue
             found = True
-            self._unknown(position, pcm, loose, at)
             if self._exact is None and not _constant(pcm[2 * max(at, 0) : 2 * (at + length)]):
                 self._settle()
+            if loose < at:
+                self._between(position + loose, pcm[2 * loose : 2 * at])
             self._claim(position + at, length, source)
             at += length
             loose = at
         if found:
-            self._unknown(position, pcm, loose, count)
+            self._unknown(position + loose, pcm[2 * loose :])
         return found
 
-    def _unknown(self, position: int, pcm: bytes, start: int, end: int) -> None:
-        if start < end:
-            kind: Kind = "silence" if _constant(pcm[2 * start : 2 * end]) else "foreign"
-            self._add(Span(position + start, end - start, kind))
+    def _between(self, position: int, pcm: bytes) -> None:
+        """Note what lies before a match: it may be too little to be found by steps, and yet be known as a whole."""
+        count = len(pcm) // 2
+        source, length = self._cursor, count
+        if not self._stream.startswith(pcm, 2 * self._cursor):
+            source, length = self._search(pcm, 0)
+        if length == count:
+            self._claim(position, count, source)
+        else:
+            self._unknown(position, pcm)
+
+    def _unknown(self, position: int, pcm: bytes) -> None:
+        """Note audio that was found nowhere."""
+        if pcm:
+            self._add(Span(position, len(pcm) // 2, "silence" if _constant(pcm) else "foreign"))
+            self._tail = (self._tail + pcm)[-2 * self.rate :]
 
     def _expected(self, rest: bytes) -> Range:
         """How far the audio is what is expected next: (where, how many samples)."""
@@ -211,26 +227,28 @@ class Matcher:
             byte = self._stream.find(probe, byte + 1, 2 * high)
         return byte // 2
 
-    def _backwards(self, pcm: bytes, at: int, loose: int, source: int) -> int:
-        """How many samples before `at` belong to what was found there: probes start at steps, audio anywhere."""
-        count = min(at - loose, source)
-        before = np.frombuffer(pcm[2 * (at - count) : 2 * at], np.int16)
+    def _extent(self, before: bytes, source: int) -> int:
+        """How many samples at the end of `before` are those sent just before `source`."""
+        count = min(len(before) // 2, source)
+        played = np.frombuffer(before, np.int16)[len(before) // 2 - count :]
         stream = np.frombuffer(bytes(self._stream[2 * (source - count) : 2 * source]), np.int16)
-        other = np.flatnonzero(before != stream)
+        other = np.flatnonzero(played != stream)
         return int(count - 1 - other[-1]) if len(other) else count
 
-    def _silence_before(self, position: int, source: int) -> int:
-        """Take back the silence played just before, as far as the sent audio found here has it too; in samples."""
-        last = self.spans[-1] if self.spans else None
-        if last is None or last.kind != "silence" or last.position + last.count != position:
-            return 0
+    def _before(self, source: int) -> int:
+        """Take back unknown audio played just before, as far as it too is what was sent there; in samples.
+
+        It was silence, which is found nowhere by itself, or too short.
+        """
         low = max((gap[0] for gap in self._gaps() if gap[0] <= source), default=source)
-        stream = np.frombuffer(bytes(self._stream[2 * low : 2 * source]), np.int16)[-last.count :]
-        loud = np.flatnonzero(np.abs(stream) > _QUIET)
-        count = int(len(stream) - 1 - loud[-1]) if len(loud) else len(stream)
-        last.count -= count
-        if not last.count:
-            self.spans.pop()
+        count = left = min(self._extent(self._tail, source), source - low)
+        while left:
+            last = self.spans[-1]
+            part = min(left, last.count)
+            last.count -= part
+            left -= part
+            if not last.count:
+                self.spans.pop()
         return count
 
     def _claim(self, position: int, count: int, source: int) -> None:
@@ -251,6 +269,7 @@ class Matcher:
                 at = max(at, high)
         self._cursor = end
         self._frontier = max(self._frontier, end)
+        self._tail = b""
 
     def _gaps(self) -> list[Range]:
         """The stretches of the sent stream that are not played, in order."""
@@ -286,9 +305,9 @@ class Matcher:
 
     def _convert(self, position: int, pcm: bytes) -> None:
         """Count this audio, by its duration, as what was sent next."""
-        count = len(pcm) // 2
+        count, at = len(pcm) // 2, 0
         quiet = _level(pcm) <= _QUIET
-        at = 0
+        self._tail = b""
         while at < count and self._cursor < len(self._stream) // 2:
             piece = self.pieces[bisect_right(self._starts, self._cursor) - 1]
             left = piece.start + piece.count - self._cursor

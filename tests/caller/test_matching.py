@@ -1,3 +1,5 @@
+from random import Random
+
 import numpy as np
 import pytest
 
@@ -259,3 +261,23 @@ def test_a_reply_at_the_lines_rate_is_matched_after_one_at_another() -> None:
 
 def test_ranges_are_merged() -> None:
     assert merged([(5, 7), (0, 2), (2, 4), (6, 6)]) == [(0, 4), (5, 7)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_mixture_of_drops_repeats_and_swaps_is_found_to_the_sample(seed: int) -> None:
+    """Chunks of one length, faults on some, frames of another length across them."""
+    random = Random(seed)
+    ear = Ear()
+    ear.send(0, 1)
+    pieces = [(reply, k, piece) for reply in (0, 1) for k, piece in enumerate(cut(ear.replies[reply], 50))]
+    for at in sorted(random.sample(range(0, len(pieces) - 1, 2), 4), reverse=True):
+        fault = random.choice(["drop", "repeat", "swap"])
+        if fault == "swap":
+            pieces[at], pieces[at + 1] = pieces[at + 1], pieces[at]
+        else:
+            pieces[at : at + 1] = [pieces[at]] * (2 if fault == "repeat" else 0)
+    ear.play(np.concatenate([piece for _, _, piece in pieces]), random.choice([20, 33.5, 200, 5000]))
+    for reply in (0, 1):
+        played = {k for number, k, _ in pieces if number == reply}
+        assert ear.matcher.ranges(reply, ear.position) == merged([(1200 * k, 1200 * (k + 1)) for k in played])
+    assert sum(span.count for span in ear.matcher.spans) == ear.position
