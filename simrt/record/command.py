@@ -35,7 +35,7 @@ async def run(argv: Sequence[str], environment: dict[str, str]) -> int:
 
 
 def _forward_signals(child: asyncio.subprocess.Process) -> Callable[[], None]:
-    """Hand SIGINT and SIGTERM to the child. A terminal sends SIGINT to both, so the first one is the child's already."""
+    """Hand SIGINT and SIGTERM to the child. A terminal sends SIGINT to both, so the first is not passed on."""
     loop = asyncio.get_running_loop()
     has_terminal = sys.stdin is not None and sys.stdin.isatty()
     interrupts = 0

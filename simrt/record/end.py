@@ -83,7 +83,7 @@ class End(asyncio.Protocol):
             cast(asyncio.Transport, self.transport).write(data)
 
     def hang_up(self) -> None:
-        """After what is still to be sent: say that no more is coming, and close if nothing more comes from it either."""
+        """After what is still to be sent: say that no more is coming; close if nothing more comes from it either."""
         if self.transport is None or self.transport.is_closing():
             return
         if self.silent or not self.transport.can_write_eof():

@@ -44,7 +44,7 @@ class Splitter:
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self._needed = 0  # how long the buffer must be before looking at it again
+        self._needed = 0  # how long the buffer must be for its first frame to be whole
         self._parts: list[bytes] | None = None  # of a fragmented message in progress
         self._parts_size = 0
         self._parts_text = False
@@ -58,10 +58,10 @@ class Splitter:
         source: bytes | bytearray = data
         if self._buffer:
             self._buffer += data
+            if len(self._buffer) < self._needed:
+                return b"", []
             source = self._buffer
         size = len(source)
-        if size < self._needed:
-            return b"", []
         heard: list[Heard] = []
         start = 0
         while True:
@@ -84,7 +84,7 @@ class Splitter:
         head = source[start]
         payload = bytes(source[body:end])
         if source[start + 1] & 0x80 and payload:
-            payload = apply_mask(payload, source[body - 4 : body])
+            payload = apply_mask(payload, bytes(source[body - 4 : body]))
         opcode = head & 0x0F
         if opcode in (OP_PING, OP_PONG):
             return

@@ -12,7 +12,7 @@ _OF_CONNECTION = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "content-length")
 )
 _OF_HANDSHAKE = frozenset(
-    ("host", "sec-websocket-key", "sec-websocket-version", "sec-websocket-accept", "sec-websocket-extensions")
+    ("host", *(f"sec-websocket-{name}" for name in ("key", "version", "accept", "extensions", "protocol")))
 )
 
 

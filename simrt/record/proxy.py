@@ -136,7 +136,7 @@ class Proxy:
         self._stopped.set()
 
     async def serve_forever(self) -> None:
-        """Serve until stop(), SIGINT or SIGTERM; then open connections are closed with 1001 and their cassettes made."""
+        """Serve until stop(), SIGINT or SIGTERM; then close open connections with 1001 and make their cassettes."""
         with _on_signals(self.stop):
             await self._stopped.wait()
             await self._settle(0.0)
@@ -197,7 +197,7 @@ def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
 
 def _cannot_listen(error: OSError, host: str, port: int) -> SimrtError:
     if error.errno == errno.EADDRINUSE:
-        return SimrtError(f"port {port} on {host} is in use; end the program that has it, or choose another with --port")
+        return SimrtError(f"port {port} on {host} is in use; end the program that has it, or choose another by --port")
     if error.errno == errno.EACCES:
         return SimrtError(f"port {port} on {host} may not be used by this user; choose one above 1023 with --port")
     return SimrtError(f"cannot listen on {host} port {port}: {error.strerror or error}")

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from simrt.cassette.header import Header, How
-from simrt.cassette.journal import Journal
+from simrt.cassette.journal import Journal, journal_folder
 from simrt.cassette.redact import Redactor
+from simrt.cassette.writer import check_target
 from simrt.dialect import dialect_for_url
 from simrt.errors import SimrtError
 from simrt.trace import Closing, Opening, Sender
@@ -70,45 +71,40 @@ class Recorder:
         self._frames = {"client": 0, "server": 0}
         self._bytes = {"client": 0, "server": 0}
         self._began: float | None = None
-        self._latest: str | bytes = ""
+        self._latest: tuple[str | bytes, Redactor] = ("", redactor)
         self._message = ""
         self._report: asyncio.TimerHandle | None = None
 
     def check_out(self) -> None:
         """SimrtError when the first cassette could not be written where it should be."""
-        if not self.overwrite and self.out.exists():
-            raise SimrtError(
-                f"there is a cassette at {self.out} already; give another name, or record with the mode that rewrites"
-            )
-        if _journal(self.out).exists():
-            raise SimrtError(
-                f"an unfinished recording is at {_journal(self.out)}; recover it (simrt recover), or delete the folder"
-            )
+        check_target(self.out, self.overwrite)
+        unfinished = journal_folder(self.out)
+        if unfinished.exists():
+            raise SimrtError(f"an unfinished recording is at {unfinished}; recover it, or remove that folder")
         try:
             self.out.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SimrtError(f"the folder {self.out.parent} cannot be made: {error.strerror}") from None
 
-    def start(self, opening: Opening) -> "Tape":
+    def start(self, opening: Opening, redactor: Redactor) -> "Tape":
         """Begin the journal of a connection. SimrtError when that cannot be written."""
         folder = self._next_name()
-        url = self.redactor.scrub(opening.url)
         header = Header(
             dialect=dialect_for_url(opening.url),
             profile=self.profile,
             how=self.how,
-            origin=url,
+            origin=redactor.text(opening.url),
             created=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             opening=opening,
         )
         try:
-            journal = Journal(folder, header, redactor=self.redactor)
-        except (OSError, SimrtError) as error:
-            raise self.failed(f"the recording {folder} cannot be begun: {_reason(error)}") from None
+            journal = Journal(folder, header, redactor=redactor, overwrite=self.overwrite)
+        except Exception as error:
+            raise self.failed(f"the recording {folder} cannot be begun: {_reason(error)}", redactor) from None
         self._names.add(folder)
         if self._began is None:
             self._began = time.monotonic()
-        tape = Tape(self, journal, folder)
+        tape = Tape(self, journal, folder, redactor)
         self._tapes.add(tape)
         self.changed()
         return tape
@@ -118,25 +114,25 @@ class Recorder:
         number = 1
         while True:
             folder = self.out if number == 1 else self.out.with_name(f"{self.out.name}-{number}")
-            taken = folder in self._names or _journal(folder).exists()
+            taken = folder in self._names or journal_folder(folder).exists()
             if not taken and (self.overwrite or not folder.exists()):
                 return folder
             number += 1
 
-    def failed(self, text: str) -> SimrtError:
-        """Note, log and show a failure; gives the error, its text free of secrets."""
-        error = SimrtError(self.redactor.scrub(text))
+    def failed(self, text: str, redactor: Redactor) -> SimrtError:
+        """Note, log and show a failure; gives the error, its text without the secrets that `redactor` knows."""
+        error = SimrtError(redactor.scrub(text))
         self.failures.append(error)
         self._message = str(error)
         log.error("%s", error)
         self.changed()
         return error
 
-    def heard(self, sender: Sender, payload: str | bytes) -> None:
+    def heard(self, sender: Sender, payload: str | bytes, redactor: Redactor) -> None:
         """Count a frame for the status."""
         self._frames[sender] += 1
         self._bytes[sender] += len(payload)
-        self._latest = payload
+        self._latest = (payload, redactor)
         if self._report is None:
             self.changed()
 
@@ -152,6 +148,7 @@ class Recorder:
 
     def status(self) -> Status:
         """The state of things now."""
+        latest, redactor = self._latest
         return Status(
             connections=len(self._tapes),
             finished=len(self.recordings),
@@ -161,7 +158,7 @@ class Recorder:
             client_bytes=self._bytes["client"],
             server_bytes=self._bytes["server"],
             seconds=0.0 if self._began is None else time.monotonic() - self._began,
-            last_event=self.redactor.scrub(_event_type(self._latest)),
+            last_event=redactor.text(_event_type(latest)),
             message=self._message,
         )
 
@@ -177,16 +174,12 @@ class Recorder:
         except Exception as error:
             self.failed(
                 f"the cassette {tape.folder} could not be finished: {_reason(error)}; "
-                f"what was recorded is in {_journal(tape.folder)} (simrt recover)"
+                f"what was recorded is in {journal_folder(tape.folder)} (simrt recover)",
+                tape.redactor,
             )
         finally:
             self._tapes.discard(tape)
             self.changed()
-
-    def drop(self, tape: "Tape") -> None:
-        """Leave a tape whose journal cannot be written as it is on disk, for recovery."""
-        self._tapes.discard(tape)
-        self.changed()
 
     async def settle(self) -> None:
         """Wait until every tape that ended is a cassette; tell the last status."""
@@ -200,9 +193,10 @@ class Recorder:
 class Tape:
     """One connection being recorded."""
 
-    def __init__(self, recorder: Recorder, journal: Journal, folder: Path) -> None:
+    def __init__(self, recorder: Recorder, journal: Journal, folder: Path, redactor: Redactor) -> None:
         self.journal = journal
         self.folder = folder
+        self.redactor = redactor
         self._recorder = recorder
         self._over = False
 
@@ -211,23 +205,15 @@ class Tape:
         try:
             self.journal.frame(t_us, sender, payload)
         except Exception as error:
-            self._over = True
-            self._recorder.drop(self)
-            raise self._recorder.failed(
-                f"the recording {self.folder} cannot go on: {_reason(error)}; "
-                f"what was recorded until then is in {_journal(self.folder)} (simrt recover)"
-            ) from None
-        self._recorder.heard(sender, payload)
+            text = f"the recording {self.folder} cannot go on: {_reason(error)}"
+            raise self._recorder.failed(text, self.redactor) from None
+        self._recorder.heard(sender, payload, self.redactor)
 
     def end(self, closing: Closing) -> None:
-        """The connection is over: make the cassette. Does nothing the second time, or after a failure."""
+        """The connection is over: make the cassette. Does nothing the second time."""
         if not self._over:
             self._over = True
             self._recorder.finish(self, closing)
-
-
-def _journal(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".recording")
 
 
 def _reason(error: BaseException) -> str:

@@ -5,8 +5,8 @@ An upstream is given in one of three ways, and the client always talks to `http:
     wss://api.openai.com                     a host: path and query go there as the client sent them
     https://host/openai/v1                   a base: the client's path follows it, and where the end of the base and
                                              the start of the path agree (`/v1`) they are one
-    wss://host/v1/realtime?model=x           a session URL (its path ends in /realtime or /live/sessions): every WebSocket
-                                             goes exactly there, whatever path the client used
+    wss://host/v1/realtime?model=x           a session URL (its path ends in /realtime or /live/sessions): every
+                                             WebSocket goes exactly there, whatever path the client used
 
 The upstream's own query parameters are defaults: one that the client sends too is taken from the client.
 """

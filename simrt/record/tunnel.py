@@ -53,6 +53,7 @@ class Tunnel:
         self._target = target
         self._tls = tls
         self._recorder = recorder
+        self._redactor = recorder.redactor.fork()
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
         self._stage = Stage.ASKING
@@ -86,6 +87,7 @@ class Tunnel:
             return
         self._early = bytearray(split[1])
         self._resource = self._target.resource(self._request.resource, websocket=self._request.is_websocket)
+        self._redactor.opening(self._opening())  # from here on it knows the client's keys, whatever goes wrong
         self.client.receive = self._early_received
         self._connecting = self._loop.create_task(self._connect())
 
@@ -130,7 +132,7 @@ class Tunnel:
     def _open(self, arrived: float) -> None:
         """The upstream said yes (at loop time `arrived`): a recording begins."""
         try:
-            self._tape = self._recorder.start(self._opening())
+            self._tape = self._recorder.start(self._opening(), self._redactor)
         except SimrtError as error:
             self._refuse(500, str(error))
             return
@@ -144,7 +146,7 @@ class Tunnel:
     def _refused(self) -> None:
         """The upstream said no: that is the recording."""
         try:
-            self._recorder.start(self._opening()).end(Closing(0, by="server"))
+            self._recorder.start(self._opening(), self._redactor).end(Closing(0, by="server"))
         except SimrtError as error:
             self._refuse(500, str(error))
         else:
@@ -158,13 +160,14 @@ class Tunnel:
             headers=self._request.end_to_end(),
             subprotocols=self._request.tokens("sec-websocket-protocol"),
             subprotocol=protocols[0] if protocols else None,
-            status=response.status,
+            status=response.status if response.start else 0,
             response_headers=response.end_to_end(),
             response_body=self._answer.text(),
         )
 
     def _unreachable(self, trouble: str) -> None:
-        error = self._recorder.failed(f"the upstream {self._target.place} gave no session: {trouble}")
+        text = f"the upstream {self._target.place} gave no session: {trouble}"
+        error = self._recorder.failed(text, self._redactor)
         self._refuse(502, str(error))
 
     def _refuse(self, status: int, text: str) -> None:
@@ -257,7 +260,7 @@ class Tunnel:
             self._unreachable("it closed the connection without an answer")
 
     def _note_end(self, end: End, *, reset: bool = False) -> None:
-        """Keep how the session ended when no close frame said so: 1006, and who went. A reset upstream is the network's."""
+        """Keep how the session ended when no close frame said so: 1006, and who went; a reset upstream is "network"."""
         if self._closing is None:
             by: Ender = "network" if reset and end is self.server else end.sender
             self._closing = Closing(self._now_us(), CloseCode.ABNORMAL_CLOSURE, "", by)
