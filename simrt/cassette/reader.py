@@ -80,7 +80,13 @@ class Reader:
                 "written; restore it or record again, or reseal it if the change is wanted",
             )
 
-    def trace(self) -> Trace:
+    def content(self) -> tuple[Trace, Script | None]:
+        """The trace, or for an authored call an empty one and the script; reads the audio files that they refer to."""
+        if self.header.how == "authored":
+            return Trace(opening=self.header.opening), self._script()
+        return self._trace(), None
+
+    def _trace(self) -> Trace:
         trace = Trace(opening=self.header.opening)
         last, ended = 0, 0
         for number, raw in enumerate(self.lines, start=2):
@@ -111,7 +117,7 @@ class Reader:
             )
         return trace
 
-    def script(self) -> Script:
+    def _script(self) -> Script:
         steps: list[Step] = []
         pacing = Pacing()
         for number, raw in enumerate(self.lines, start=2):

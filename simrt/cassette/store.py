@@ -52,14 +52,10 @@ def load(path: str | Path, *, check_digest: bool = True) -> Cassette:
     """
     folder = Path(path)
     reader = Reader(folder)
-    header = reader.header
-    if header.how == "authored":
-        cassette = Cassette(header, Trace(opening=header.opening), reader.script(), folder)
-    else:
-        cassette = Cassette(header, reader.trace(), None, folder)
+    trace, script = reader.content()
     if check_digest:
         reader.check_digest()
-    return cassette
+    return Cassette(reader.header, trace, script, folder)
 
 
 _cache: dict[Path, tuple[object, Cassette]] = {}
@@ -118,8 +114,8 @@ def reseal(path: str | Path) -> str:
     """Put a new digest into the header of a cassette that was edited on purpose; returns it. Everything else is checked
     as in `load`, and the lines below the header stay as they are."""
     folder = Path(path)
-    load(folder, check_digest=False)
     reader = Reader(folder)
+    reader.content()
     reader.header.digest = reader.digest()
     temporary = folder / f".{LINES}.tmp"
     temporary.write_bytes(encode_header(reader.header) + b"\n" + b"".join(line + b"\n" for line in reader.lines))

@@ -1,8 +1,9 @@
 """Times for recordings that only kept the order.
 
 The caller's audio goes out as a microphone gives it: each piece when it is complete, so a piece of 100 ms follows the
-one before by 100 ms. Every other frame follows the frame before it by a delay from a table, measured on gpt-realtime
-sessions. The order never changes, so a speech event comes no earlier than the audio it speaks of was sent.
+one before by 100 ms. Every other frame follows the frame before it, caller audio not counted, by a delay from a table
+measured on gpt-realtime sessions; a speech event follows the audio that it answers. The order never changes, so no
+speech event comes before the audio that it speaks of.
 """
 
 import binascii
@@ -29,6 +30,7 @@ _DELAYS_MS = {
     "response.function_call_arguments.delta": 15,
     "rate_limits.updated": 30,
 }
+_ANSWER_AUDIO = frozenset({"input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped"})
 _CREATED_MS = 93
 """From the client's `response.create` to `response.created`."""
 _FIRST_AUDIO_MS = 120
@@ -39,7 +41,7 @@ _NEXT_AUDIO_MS = 20
 def pace(messages: list[tuple[Sender, str]], dialect: Dialect, *, cut: bool) -> list[int]:
     """A time in µs for each message, never going backwards. `cut`: the caller's audio is not whole."""
     formats = Formats()
-    now = 0
+    now = anchor = 0
     before: Sender = "server"
     audible = False
     times: list[int] = []
@@ -62,7 +64,8 @@ def pace(messages: list[tuple[Sender, str]], dialect: Dialect, *, cut: bool) -> 
             elif kind in AUDIO_DELTAS:
                 delay = _NEXT_AUDIO_MS if audible else _FIRST_AUDIO_MS
                 audible = True
-            now += delay * 1000
+            base = now if kind in _ANSWER_AUDIO else anchor
+            now = anchor = max(now, base + delay * 1000)
         before = sender
         times.append(now)
     return times
