@@ -54,6 +54,8 @@ class World:
             Deadlock: MAIN waits for something that will never come.
             WorldError: another World runs, this one has run, or an event loop runs in this thread.
         """
+        if not asyncio.iscoroutine(main):
+            raise TypeError(f"World.run() takes a coroutine, as in world.run(main()); got {main!r}")
         try:
             self._check()
             with self._around(), asyncio.Runner(loop_factory=lambda: self.loop) as runner:
@@ -66,8 +68,8 @@ class World:
             raise WorldError("this World has run: a World runs once, so make a new one")
         if asyncio._get_running_loop() is not None:
             raise WorldError(
-                "World.run() was called while an event loop runs in this thread (a World inside a World, or an "
-                "asynchronous test): call it from synchronous code, or await the program in the loop that runs"
+                "World.run() was called while an event loop runs in this thread (a World inside a World, or "
+                "an asynchronous test): call it from synchronous code, or await the program in that loop"
             )
 
     @contextmanager
@@ -76,10 +78,11 @@ class World:
             yield
             return
         if not _running.acquire(blocking=False):
-            raise WorldError("another World runs in this process: its clock is the process's, so run one at a time")
+            raise WorldError("another World runs in this process; the clock is the process's: run one at a time")
         with ExitStack() as stack:
             stack.callback(_running.release)
             stack.enter_context(guard.no_proxies())
+            stack.enter_context(guard.names_from_loop())
             stack.enter_context(guard.seeded(self._seed))
             stack.enter_context(clock.following(self._start, lambda: self.loop.time_us))
             stack.enter_context(guard.nothing_leaves())

@@ -1,7 +1,7 @@
 """The wall clock of a World: frozen, and read off the loop whenever someone asks for it.
 
-freezegun replaces `time.time`, `time.monotonic`, `time.perf_counter`, `datetime.now` and their kin. It asks the
-newest of its factories for the time; ours computes it from the loop, so that advancing the loop costs nothing.
+freezegun replaces `time.time`, `time.monotonic`, `time.perf_counter`, `datetime.now` and their kin. It asks
+the newest of its factories for the time; ours computes it from the loop, so that advancing costs nothing.
 """
 
 import datetime
@@ -50,10 +50,9 @@ class _LoopTime:
 def _date_attributes(module: ModuleType) -> _Found:
     """Which names of MODULE are clocks. freezegun's own search lists and hashes every module at each start;
     this one looks again only where a module has grown or shrunk, and wakes no lazy attributes."""
-    name = module.__name__
+    name, names = module.__name__, getattr(module, "__dict__", {})
     if name in _REAL_NAMES:
         return []
-    names = vars(module)
     known = _scanned.get(name)
     if known is not None and known[0] is module and known[1] == len(names):
         return known[2]

@@ -1,10 +1,13 @@
 """What keeps the outside out while a World runs: no connection, no proxy, no chance that is not seeded."""
 
+import importlib
 import os
 import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
 from socket import AF_INET, AF_INET6
 from typing import Any
 
@@ -28,7 +31,7 @@ def _is_local(host: Any) -> bool:
     if host is None or host == "":
         return True
     text = str(host).lower().rstrip(".")
-    return text in ("localhost", "::1", "0.0.0.0", "::", "<broadcast>") or text.startswith(("127.", "::ffff:127."))
+    return text in ("localhost", "::1", "0.0.0.0", "::") or text.startswith(("127.", "::ffff:127."))
 
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
@@ -45,8 +48,8 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
         host = args[0].decode("ascii", "replace") if isinstance(args[0], bytes) else args[0]
         place = f"{host}:{args[1]}" if event == "socket.getaddrinfo" else str(host)
     raise HostNotServed(
-        f"{event}: {place} is outside, and nothing leaves the machine while a World runs. Connections in memory "
-        "are made through the event loop: use an asynchronous client in the World, or give the code a stand-in."
+        f"{event}: {place} is outside, and nothing leaves the machine while a World runs. Connections in "
+        "memory are made through the event loop: use an asynchronous client, or give the code a stand-in."
     )
 
 
@@ -66,6 +69,31 @@ def nothing_leaves() -> Iterator[None]:
         yield
     finally:
         _depth -= 1
+
+
+@contextmanager
+def names_from_loop() -> Iterator[None]:
+    """Have aiohttp ask the loop for addresses until the end of the block.
+
+    Where aiodns is installed, aiohttp would ask that, which sends its questions past Python's sockets.
+    """
+    connector = _connector_with_aiodns()
+    if connector is None:
+        yield
+        return
+    usual = connector.DefaultResolver
+    connector.DefaultResolver = importlib.import_module("aiohttp.resolver").ThreadedResolver
+    try:
+        yield
+    finally:
+        connector.DefaultResolver = usual
+
+
+@cache
+def _connector_with_aiodns() -> Any:
+    if find_spec("aiodns") is None or find_spec("aiohttp") is None:
+        return None
+    return importlib.import_module("aiohttp.connector")
 
 
 @contextmanager

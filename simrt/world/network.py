@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simrt.errors import WorldError
-from simrt.world.transport import Address, MemorySocket, MemoryTransport, join
+from simrt.world.transport import MemorySocket, MemoryTransport, join
 
 if TYPE_CHECKING:
     from simrt.world.loop import VirtualLoop
@@ -26,7 +26,7 @@ _FIRST_EPHEMERAL_PORT = 49152
 
 
 class HostNotServed(WorldError, ConnectionRefusedError):
-    """A connection to a host and port that no one serves in this World. Also an `OSError`, as a refusal is."""
+    """A connection to a host and port that no one serves in this World; an `OSError`, as a refusal is."""
 
     def __init__(self, message: str) -> None:
         ConnectionRefusedError.__init__(self, ECONNREFUSED, message)
@@ -130,8 +130,8 @@ class MemoryServer(asyncio.AbstractServer):
 class Network:
     """Names and listeners of one loop.
 
-    Addresses are handed out in the order in which names come up, from blocks that are reserved for documentation
-    and benchmarks (RFC 5737, RFC 2544, RFC 3849), and lead back to their names.
+    Addresses are handed out in the order in which names come up, from blocks that are reserved for
+    documentation and benchmarks (RFC 5737, RFC 2544, RFC 3849), and lead back to their names.
     """
 
     def __init__(self, loop: "VirtualLoop") -> None:
@@ -230,9 +230,10 @@ class Network:
         """Why a connection to PLACE ("host:port") cannot be, and what to do about it."""
         served = ", ".join(_place(*key) for key in self._listeners) or "nothing"
         return (
-            f"{place} is not served in this World, and a World never connects to the outside (served: {served}). "
-            f"Serve it, as in world.listen({place.rpartition(':')[0]!r}, factory), or point the client to a host "
-            f"that is served."
+            f"{place} is not served in this World, and a World never connects to the outside. "
+            f"Served: {served}. "
+            f"Serve it, as in world.listen({place.rpartition(':')[0]!r}, factory), or point the client "
+            "to a host that is served."
         )
 
     # Connections
@@ -244,7 +245,7 @@ class Network:
             HostNotServed: no one serves ADDRESS.
         """
         if not isinstance(address, tuple):
-            raise WorldError(f"cannot connect to {address!r}: a World has no Unix sockets; use a host and a port")
+            raise WorldError(f"cannot connect to {address!r}: a World has no Unix sockets")
         name, port, _ = self._find(address[0], address[1])
         self._promised[sock] = (name, port)
 
@@ -269,8 +270,13 @@ class Network:
         client, server = join(
             self.loop, (_CLIENT, next(self._ports)), (self.address_of(name), number), secure
         )
-        server.set_protocol(listener.factory())
         client.set_protocol(factory())
+        try:
+            server.set_protocol(listener.factory())
+        except Exception as exc:  # the server's fault, and the client sees no more of it than of a real server's
+            self.loop.call_exception_handler({"message": f"no protocol for {_place(name, number)}", "exception": exc})
+            server.set_protocol(asyncio.Protocol())
+            server.abort()
         listener.open[server] = None
         self._owners[server] = listener
         self.loop.call_soon(server.get_protocol().connection_made, server)

@@ -19,7 +19,7 @@ class Deadlock(WorldError):
 
 
 def describe(loop: asyncio.AbstractEventLoop, why: str) -> str:
-    """WHY the loop is stuck, then a line for each unfinished task: its name, its coroutine, where it waits."""
+    """WHY the loop is stuck, then a line for each unfinished task: name, coroutine, where it waits."""
     tasks = sorted(asyncio.all_tasks(loop), key=lambda task: (len(task.get_name()), task.get_name()))
     lines = [f"deadlock at {loop.time():.6f} s: {why}."]
     if tasks:
@@ -31,8 +31,10 @@ def describe(loop: asyncio.AbstractEventLoop, why: str) -> str:
 
 
 def place_of(coro: Any) -> str:
-    """"file:line in function" of the innermost line at which CORO waits: the user's if there is one, else of an
-    installed package, else of the standard library."""
+    """The innermost line at which CORO waits, as "file:line in function".
+
+    A line of the user's if there is one, else of an installed package, else of the standard library.
+    """
     frames = _frames(coro)
     if not frames:
         return "its start"

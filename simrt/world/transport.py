@@ -78,7 +78,7 @@ class MemoryTransport(asyncio.Transport):
         self._loop = loop
         self._ready = loop._ready
         self._secure = secure
-        # One handle for all deliveries, as a selector loop has one for each reader: it costs nothing to schedule.
+        # One handle for all deliveries, as a selector loop has one a reader: scheduling costs nothing.
         self._handle = asyncio.Handle(self._deliver, (), loop, copy_context())
         self._scheduled = False
         self._inbox: list[bytes] = []
@@ -178,9 +178,10 @@ class MemoryTransport(asyncio.Transport):
         if not data or self._closing:
             return
         peer = self._peer
-        if peer._closed:  # a real peer would answer with RST
-            self._error = self._error or ConnectionResetError(ECONNRESET, "Connection reset by peer")
-            self._lose(self._error)
+        if peer._closed:
+            # A real peer would answer with RST, unless we are about to learn in another way that it is gone.
+            if not self._scheduled:
+                self._lose(self._error or _reset_by_peer())
             return
         peer._inbox.append(data)
         peer._size += len(data)
@@ -257,12 +258,15 @@ class MemoryTransport(asyncio.Transport):
         """Same as `reset()`."""
         self.reset()
 
-    def reset(self) -> None:
-        """Drop the connection: the peer reads what was sent, then loses it with `ConnectionResetError`."""
+    def reset(self, exc: Exception | None = None) -> None:
+        """Drop the connection: the peer reads what was sent, then loses it with `ConnectionResetError`.
+
+        This end loses it with EXC.
+        """
         if not self._closed:
-            self._lose(None)
+            self._lose(exc)
             if not self._peer._closed:
-                self._peer._error = ConnectionResetError(ECONNRESET, "Connection reset by peer")
+                self._peer._error = _reset_by_peer()
                 self._peer._schedule()
 
     def _lose(self, exc: Exception | None) -> None:
@@ -279,9 +283,7 @@ class MemoryTransport(asyncio.Transport):
     def _fail(self, exc: Exception, name: str) -> None:
         self._report(exc, f"{name}() failed")
         if not self._closed:
-            self._peer._error = ConnectionResetError(ECONNRESET, "Connection reset by peer")
-            self._peer._schedule()
-            self._lose(exc)
+            self.reset(exc)
 
     def _report(self, exc: Exception, what: str) -> None:
         self._loop.call_exception_handler({
@@ -293,7 +295,12 @@ class MemoryTransport(asyncio.Transport):
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "closing" if self._closing else "open"
-        return f"<MemoryTransport {self.get_extra_info('sockname')} -> {self.get_extra_info('peername')} {state}>"
+        names = (self.get_extra_info(name) for name in ("sockname", "peername"))
+        return "<MemoryTransport {} -> {} {}>".format(*names, state)
+
+
+def _reset_by_peer() -> ConnectionResetError:
+    return ConnectionResetError(ECONNRESET, "Connection reset by peer")
 
 
 def join(
