@@ -100,7 +100,7 @@ class Recorder:
         try:
             journal = Journal(folder, header, redactor=redactor, overwrite=self.overwrite)
         except Exception as error:
-            raise self.failed(f"the recording {folder} cannot be begun: {_reason(error)}", redactor) from None
+            raise self.failed(f"a recording cannot begin: {_told(folder, error)}", redactor) from None
         self._names.add(folder)
         if self._began is None:
             self._began = time.monotonic()
@@ -173,7 +173,7 @@ class Recorder:
             self.recordings.append(await asyncio.to_thread(tape.journal.finish, closing))
         except Exception as error:
             self.failed(
-                f"the cassette {tape.folder} could not be finished: {_reason(error)}; "
+                f"the cassette {tape.folder} could not be finished: {_told(tape.folder, error)}; "
                 f"what was recorded is in {journal_folder(tape.folder)} (simrt recover)",
                 tape.redactor,
             )
@@ -205,7 +205,7 @@ class Tape:
         try:
             self.journal.frame(t_us, sender, payload)
         except Exception as error:
-            text = f"the recording {self.folder} cannot go on: {_reason(error)}"
+            text = f"the recording cannot go on: {_told(self.folder, error)}"
             raise self._recorder.failed(text, self.redactor) from None
         self._recorder.heard(sender, payload, self.redactor)
 
@@ -216,10 +216,12 @@ class Tape:
             self._recorder.finish(self, closing)
 
 
-def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__
+def _told(folder: Path, error: Exception) -> str:
+    """An error as a reader wants it; simrt's own name their place themselves."""
+    if isinstance(error, SimrtError):
+        return str(error)
+    reason = error.strerror if isinstance(error, OSError) else None
+    return f"{folder}: {reason or str(error) or type(error).__name__}"
 
 
 class _Typed(msgspec.Struct):

@@ -200,6 +200,7 @@ async def test_a_slow_reader_holds_up_the_writer(bench: Make, monkeypatch: pytes
         for _ in range(count):
             assert await client.reader.readexactly(len(frame)) == frame
         await pouring
+        raw.writer.close()
 
 
 async def test_a_request_that_is_no_websocket_passes_unrecorded(bench: Make) -> None:
