@@ -226,10 +226,6 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Known secrets, texts with the shape of a key, URL userinfo and query keys replaced."""
-        for needle in self._longest_first:
-            if needle in text:
-                text = text.replace(needle, REDACTED)
-                self._found.add(self._needles[needle])
         if any(hint in text for hint in PREFIX_HINTS):
             for kind, shape in SHAPES:
                 text = shape.sub(partial(self._shaped, kind), text)
@@ -243,6 +239,10 @@ class Redactor:
             text = self._query.sub(
                 lambda found: found[1] + self._replace(found[2], f"query:{found[1][1:-1].lower()}"), text
             )
+        for needle in self._longest_first:
+            if needle in text:
+                text = text.replace(needle, REDACTED)
+                self._found.add(self._needles[needle])
         return text
 
     def _replace(self, secret: str, kind: str) -> str:

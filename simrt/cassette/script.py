@@ -46,12 +46,13 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Turn(msgspec.Struct, omit_defaults=True, tag="turn", tag_field="step"):
-    """The caller says something. `samples` are 24 kHz; `cue` says when (see simrt.caller.cue)."""
+    """The caller says something. `samples` are 24 kHz; `cue` says when (see simrt.caller.cue); `clip` is its name."""
 
     text: str
     cue: str
     words: list[Word] = []
     samples: Samples | None = None
+    clip: str = ""
 
 
 class Reply(msgspec.Struct, omit_defaults=True, tag="reply", tag_field="step"):
