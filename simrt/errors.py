@@ -1,5 +1,10 @@
 """The errors that simrt raises on purpose. Each names the thing, the place and the way out."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simrt.result import CallResult
+
 
 class SimrtError(Exception):
     """Base of all errors that are meant for the user: the command line prints them without a traceback."""
@@ -22,4 +27,6 @@ class WorldError(SimrtError):
 
 
 class CallError(SimrtError):
-    """The client under test raised, never connected, or never closed."""
+    """The client under test raised, never connected, or never closed. `result` is the call as far as it went."""
+
+    result: "CallResult | None" = None

@@ -8,7 +8,7 @@ from simrt.caller.clip import fixture_clip
 from simrt.caller.cue import Cue, Say
 from simrt.cassette.script import Reply, Turn
 from simrt.faults.base import Armed, Context, Fault, Ms, Send
-from simrt.replay.authored import with_turn
+from simrt.replay.authored import with_barge_in
 from simrt.replay.score import Score
 
 
@@ -45,7 +45,7 @@ class BargeIn(Fault, frozen=True):
         if self.answer is not None:
             said = fixture_clip(self.answer)
             answer = Reply(text=said.text, words=list(said.words), samples=said.samples)
-        return with_turn(score, turn, answer, number)
+        return with_barge_in(score, turn, self.find_reply(score, self.reply)[0], answer, number)
 
     def says(self, score: Score) -> list[Say]:
         """The clip, beside whatever else the caller says."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from simrt.dialect.realtime import apply_session
 from simrt.replay.listener import Match
 from simrt.replay.score import ScoredFrame, ScoredTurn
-from simrt.replay.session import Item, Queued
+from simrt.replay.session import Queued
 
 if TYPE_CHECKING:
     from simrt.replay.realtime import RealtimeSession
@@ -37,7 +36,6 @@ class Answers:
     def __init__(self, session: RealtimeSession) -> None:
         self.s = session
         self._made = 0
-        self.sessions: list[tuple[dict[str, Any], bool]] = []
 
     # --- errors --------------------------------------------------------------------------------------------------
 
@@ -69,22 +67,13 @@ class Answers:
         if not isinstance(session, dict):
             self.error(now_us, event, "invalid_request_error", "invalid_type", "'session' is no object.", "session")
             return
-        recorded = s.recorded.get(("session.update", s.counts.get("session.update", 0)))
-        same = recorded is not None and (recorded.event or {}).get("session") == session
-        refused = self._unsupported(session) if s.polyai and not same else None
+        refused = self._unsupported(session) if s.polyai else None
         if refused:
             message = f"Unsupported parameter: '{refused}'. The whole update is dropped."
             self.error(now_us + _ACK_US, event, "invalid_request_error", "unsupported_parameter", message, refused)
             return
-        answers = s.score.answers.get(("session.update", s.counts.get("session.update", 0)), ())
-        if any(frame.kind == "error" for frame in answers):
-            s.ask(event, now_us)
-            return
-        apply_session(s.formats, session)
-        s.output_format = s.formats.output
-        if any(frame.kind == "session.updated" for frame in answers):
-            s.pending_sessions.append((session, same))
-        if not s.ask(event, now_us) and not answers:
+        s.configure(session)
+        if not s.ask(event, now_us):
             s.session = s.merge_session(session)
             self._say(now_us + _ACK_US, "session.updated", session=s.session)
 
@@ -149,21 +138,13 @@ class Answers:
             message = f"Audio content of {sent_ms}ms is already shorter than {end_ms}ms"
             self.error(now_us, event, "invalid_request_error", "invalid_value", message)
         else:
-            stated = ("item_id", "content_index", "audio_end_ms")
-            s.truncations.append({key: event[key] for key in stated if key in event})
             if not s.ask(event, now_us):
-                self._say(now_us + _QUICK_US, "conversation.item.truncated", **s.truncations.pop())
+                fields = {"item_id": item_id, "content_index": event.get("content_index", 0), "audio_end_ms": end_ms}
+                self._say(now_us + _QUICK_US, "conversation.item.truncated", **fields)
 
     def _known(self, event: dict[str, Any], now_us: int, code: str) -> bool:
         item_id = str(event.get("item_id"))
-        kind = str(event.get("type"))
-        recorded = self.s.recorded.get((kind, self.s.counts.get(kind, 0)))
-        same = recorded is not None and (recorded.event or {}).get("item_id") == item_id
         if item_id in self.s.items:
-            return True
-        if same:
-            self.s.items[item_id] = {"id": item_id, "role": "assistant"}
-            self.s.item_audio_us.setdefault(item_id, int(event.get("audio_end_ms") or 0) * 1000)
             return True
         message = f"Item with item_id '{item_id}' is not in the conversation."
         self.error(now_us, event, "invalid_request_error", code, message, "item_id")
@@ -308,7 +289,7 @@ class Answers:
 
 
 def _frame_of(entry: Queued) -> ScoredFrame | None:
-    return entry[3].frame if isinstance(entry[3], Item) else None
+    return entry[3] if isinstance(entry[3], ScoredFrame) else None
 
 
 def _closed_early(frame: ScoredFrame, event: dict[str, Any], said: str, reason: str) -> dict[str, Any]:

@@ -5,12 +5,14 @@ The event order is that of recorded sessions (Realtime, GA names); ids are count
 
 import base64
 import hashlib
+from collections import Counter
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from simrt.audio import PCM24, Samples
+from simrt.caller.cue import parse_cue
 from simrt.cassette.header import Word
 from simrt.cassette.script import Pacing, Reply, Script, Tool, Turn
 from simrt.replay.score import (
@@ -66,7 +68,7 @@ class Author:
         self.turns: list[ScoredTurn] = []
         self.replies: list[ScoredReply] = []
         self.expected: list[ClientEvent] = []
-        self.counts: dict[str, int] = {}
+        self.counts: Counter[str] = Counter()
         self.next_index = first_index
         self.tag = ""
         self.response = 0
@@ -88,8 +90,8 @@ class Author:
 
     def expect(self, kind: str) -> Cause:
         """The next client event of that kind is part of the call; returns it as a cause."""
-        nth = self.counts.get(kind, 0)
-        self.counts[kind] = nth + 1
+        nth = self.counts[kind]
+        self.counts[kind] += 1
         self.expected.append(ClientEvent(kind, nth, None))
         return kind, nth
 
@@ -123,6 +125,7 @@ class Author:
             speech_end_us=end_us,
             cut_us=self.pacing.cut_ms * 1000,
             cue=turn.cue,
+            clip=turn.clip,
         )
         self.turns.append(scored)
         start, stop = ("turn.start", index), ("turn.stop", index)
@@ -142,6 +145,20 @@ class Author:
         self.add(stop, late_us, {**heard, "transcript": turn.text, "usage": seconds})
         self._last_item = item_id
         return scored
+
+    def talked_over(self, item_id: str) -> None:
+        """The caller speaks into a reply: the client is expected to truncate the item to what was played."""
+        asked = self.expect("conversation.item.truncate")
+        where = {"item_id": item_id, "content_index": 0, "audio_end_ms": 0}
+        self.add(asked, 20_000, {"type": "conversation.item.truncated", **where})
+
+    def answered(self, call_id: str, previous: str | None) -> None:
+        """The client is expected to give a tool call its output."""
+        output = {"type": "function_call_output", "call_id": call_id, "output": ""}
+        made = {"id": self._id("item"), "object": "realtime.item", "status": "completed", **output}
+        asked = self.expect(_OUTPUT)
+        for kind in ("conversation.item.added", "conversation.item.done"):
+            self.add(asked, 20_000, {"type": kind, "previous_item_id": previous, "item": made})
 
     def _voice(self, samples: Samples) -> tuple[int, int, int, int]:
         """What the VAD reports over a clip followed by silence: start and stop ms, onset and end of the voice in
@@ -274,11 +291,7 @@ class Author:
         finished = {**item, "status": "completed", "arguments": arguments}
         self._item_closes(cause, moment, finished, response_id, output_index, at)
         if tool.answered:
-            output = {"type": "function_call_output", "call_id": call_id, "output": ""}
-            made = {"id": self._id("item"), "object": "realtime.item", "status": "completed", **output}
-            asked = self.expect(_OUTPUT)
-            for kind in ("conversation.item.added", "conversation.item.done"):
-                self.add(asked, 20_000, {"type": kind, "previous_item_id": item_id, "item": made})
+            self.answered(call_id, item_id)
         return finished
 
     def _item_opens(
@@ -308,6 +321,9 @@ def author(script: Script, profile: str = "openai", vad: VadName = "energy") -> 
     for step in script.steps:
         if isinstance(step, Turn):
             made.turn(step, turn_count)
+            cue = parse_cue(step.cue)
+            if cue.anchor == "heard" and isinstance(cue.reply, int):
+                made.talked_over(made.replies[cue.reply].item_id)
             stop = ("turn.stop", turn_count)
             turn_count += 1
             continue
@@ -328,13 +344,25 @@ def author(script: Script, profile: str = "openai", vad: VadName = "energy") -> 
     )
 
 
-def with_turn(score: Score, turn: Turn, answer: Reply | None, number: int, vad: VadName = "energy") -> Score:
-    """The score with a caller turn added to it (a barge-in), and the reply "answer-N" to it if there is one."""
+def with_barge_in(
+    score: Score, turn: Turn, over: ReplyKey, answer: Reply | None, number: int, vad: VadName = "energy"
+) -> Score:
+    """The score with a caller turn added that talks over reply `over`, and the reply "answer-N" to it if there is one.
+
+    With it comes what a client is expected to do: truncate what was not heard, and give an output to a tool call in
+    the reply that had none (the hang-up that is off now).
+    """
     made = Author(score.pacing, score.profile, vad, first_index=1 + max((f.index for f in score.frames), default=0))
     made.tag = f"extra{number}_"
     made.response = 1 + max((f.response or 0 for f in score.frames), default=0)
+    made.counts = Counter(event.kind for event in score.client_events)
     index = 1 + max((t.index for t in score.turns), default=-1)
     made.turn(turn, index).barge_in = True
+    reply = next(r for r in score.replies if r.index == over)
+    made.talked_over(reply.item_id)
+    calls = [f for f in score.own_frames if f.kind == "response.function_call_arguments.done"]
+    if calls and calls[-1].response == reply.response and len(calls) > made.counts[_OUTPUT]:
+        made.answered(str((calls[-1].event or {}).get("call_id")), None)
     if answer is not None:
         made.reply(answer, ("turn.stop", index), f"answer-{number}")
     frames = [*score.frames, *made.frames]
@@ -345,4 +373,5 @@ def with_turn(score: Score, turn: Turn, answer: Reply | None, number: int, vad: 
         answers=index_answers(frames),
         turns=[*score.turns, *made.turns],
         replies=[*score.replies, *made.replies],
+        client_events=[*score.client_events, *made.expected],
     )

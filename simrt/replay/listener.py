@@ -23,8 +23,8 @@ _RATE = 8000
 _US = 1_000_000 // _RATE  # 125 µs a sample
 _QUIET = 180.0  # RMS of int16 samples, about -45 dBFS
 _LEAST_US = 60_000  # no verdict on less speech than this
-_SURE = 0.85  # correlation at the clip's beginning
-_FOUND = 0.70  # ... anywhere in it, on longer evidence
+_SURE = 0.85  # correlation that convinces: of 60 ms at the clip's beginning, of 240 ms elsewhere in it
+_FOUND = 0.70  # ... of 480 ms
 _WORD = 0.70  # ... of one word
 _TRIES_US = (60_000, 120_000, 240_000, 480_000)  # after these, every _EVERY_US with the last _EVERY_US of sound
 _EVERY_US = 480_000
@@ -113,7 +113,7 @@ class Listener:
             return match
         self._quiet_us = 0
         if self._sound_us is None or (self._tries < 0 and start >= self._busy_until_us):
-            self._sound_us, self._tries = start, 0
+            self._sound_us, self._tries = start, -1 if start < self._busy_until_us else 0
         return self._try(self._sound_us)
 
     def forget(self) -> None:
@@ -151,9 +151,9 @@ class Listener:
         if best is None:
             return None
         score, utterance, lag = best
+        heard_us = len(wave) * _US
         at_head = abs(lag * _US - utterance.onset_us) < 40_000
-        enough = len(wave) * _US >= 110_000
-        if score < (_SURE if at_head else _FOUND if enough else 2.0):
+        if (score < _SURE and heard_us < 480_000) or score < _FOUND or not (at_head or heard_us >= 240_000):
             return None
         offset = start_us - lag * _US
         if utterance.home_us is not None:
@@ -211,7 +211,8 @@ class Listener:
             piece = clip[word.start_ms * 8 : word.end_ms * 8]
             start_us = offset + word.start_ms * 1000
             there = self.window(start_us, start_us + len(piece) * _US) if start_us < end_us else piece[:0]
-            good = _correlation(piece, there) >= _WORD
+            silent = float(np.dot(piece, piece)) < _QUIET * _QUIET * len(piece)  # a guessed place beside the voice
+            good = silent or _correlation(piece, there) >= _WORD
             if not good:
                 shift = self._search(piece, max(match.from_us, start_us - 2_000_000), end_us)
                 if shift is not None and shift >= match.from_us:

@@ -14,7 +14,7 @@ import msgspec
 
 from simrt.audio import AudioFormat, resample
 from simrt.dialect.base import Formats
-from simrt.dialect.realtime import AUDIO_DELTAS, GA_TO_BETA
+from simrt.dialect.realtime import AUDIO_DELTAS, GA_TO_BETA, apply_session
 from simrt.faults.base import Fault, Send
 from simrt.replay.answers import Answers
 from simrt.replay.listener import Listener, Match, Utterance
@@ -24,6 +24,17 @@ from simrt.trace import parse_event
 from simrt.wire import Refusal, Request
 
 _encode = msgspec.json.Encoder().encode
+_PLAIN = frozenset(
+    {
+        "session.update",
+        "conversation.item.create",
+        "conversation.item.delete",
+        "conversation.item.retrieve",
+        "conversation.item.truncate",
+        "input_audio_buffer.commit",
+        "input_audio_buffer.clear",
+    }
+)
 APPEND_LIMIT = 15 * 1024 * 1024
 
 
@@ -49,9 +60,7 @@ class RealtimeSession(Session):
         self.renamed: dict[str, str] = {}
         self.metadata: dict[int, Any] = {}
         self.session: dict[str, Any] = {}
-        self.pending_sessions: list[tuple[dict[str, Any], bool]] = []
-        self.truncations: list[dict[str, Any]] = []
-        self.live_items: dict[Cause, dict[str, Any]] = {}
+        self.live: dict[Cause, dict[str, Any]] = {}  # what the client asked where it asked otherwise than recorded
         self.overrides: dict[int, dict[str, Any]] = {}
         self.committed_us = 0
         self.active: int | None = None
@@ -84,10 +93,32 @@ class RealtimeSession(Session):
         kind = event.get("type")
         if kind == "input_audio_buffer.append":
             self._append(event, now_us)
+        elif kind in _PLAIN and self._as_recorded(event):
+            self.ask(event, now_us)
         elif isinstance(kind, str) and hasattr(self.answers, handler := "on_" + kind.replace(".", "_")):
             getattr(self.answers, handler)(event, now_us)
         elif not (self.polyai and str(kind).startswith("poly.")):
             self.answers.unknown(event, now_us)
+
+    def _as_recorded(self, event: dict[str, Any]) -> bool:
+        """Whether the recorded client sent just this: then the recorded server's word counts, whatever the rules
+        say."""
+        kind = control_kind(event)
+        recorded = self.recorded.get((kind, self.counts.get(kind, 0)))
+        if recorded is None or not _same(recorded.event, event):
+            return False
+        if kind == "session.update":
+            self.configure(event.get("session"))
+        elif kind == "input_audio_buffer.clear":
+            self.listener.forget()
+        return True
+
+    def configure(self, session: Any) -> None:
+        """Bring the formats that an accepted `session.update` states into force; a recorded refusal brings none."""
+        answers = self.score.answers.get(("session.update", self.counts.get("session.update", 0)), ())
+        if not any(frame.kind == "error" for frame in answers):
+            apply_session(self.formats, session)
+            self.output_format = self.formats.output
 
     def ask(self, event: dict[str, Any], now_us: int) -> bool:
         """Count a control event, and play the cassette's answer to it if there is one."""
@@ -100,9 +131,8 @@ class RealtimeSession(Session):
             self.verdict.unscripted.append(kind)
             return False
         self.asked.add(cause)
-        item = event.get("item")
-        if isinstance(item, dict) and recorded.event != event:
-            self.live_items[cause] = item
+        if not _same(recorded.event, event):
+            self.live[cause] = event
         answers = self.score.answers.get(cause, ())
         self._echo(event, recorded.event or {}, answers)
         return self.happened(cause, now_us)
@@ -240,13 +270,9 @@ class RealtimeSession(Session):
         kind = frame.kind
         if frame.index in self.overrides:
             return self.overrides[frame.index]
-        if kind == "session.updated" and self.pending_sessions:
-            stated, same = self.pending_sessions.pop(0)
-            return None if same else {**event, "session": _merge(event.get("session") or {}, stated)}
-        if kind == "conversation.item.truncated" and self.truncations:
-            return {**event, **self.truncations.pop(0)}
-        if frame.cause in self.live_items and isinstance(event.get("item"), dict):
-            return {**event, "item": {**event["item"], **self.live_items[frame.cause]}}
+        live = self.live.get(frame.cause)
+        if live is not None and frame.response is None:
+            return _restated(event, live)
         if frame.response in self.metadata and kind in ("response.created", "response.done"):
             return {**event, "response": {**event["response"], "metadata": self.metadata[frame.response or 0]}}
         if self.heard_text and not kind.startswith("response."):
@@ -335,6 +361,25 @@ def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         old = merged.get(key)
         merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return merged
+
+
+def _same(recorded: dict[str, Any] | None, event: dict[str, Any]) -> bool:
+    """Equal but for the event_id."""
+    if recorded is None:
+        return False
+    return {**recorded, "event_id": None} == {**event, "event_id": None}
+
+
+def _restated(event: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
+    """A recorded answer as the answer to what the client really asked."""
+    changed = dict(event)
+    for key in ("session", "item"):
+        if isinstance(event.get(key), dict) and isinstance(live.get(key), dict):
+            changed[key] = _merge(event[key], live[key])
+    for key in ("item_id", "content_index", "audio_end_ms"):
+        if key in event and key in live:
+            changed[key] = live[key]
+    return changed
 
 
 def _quoted(name: str) -> str:

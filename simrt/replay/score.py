@@ -40,6 +40,7 @@ class ScoredFrame(msgspec.Struct):
     audio_start_us: int = 0
     audio_us: int = 0
     nth: int = 0
+    t_us: int = 0
 
 
 class ScoredTurn(msgspec.Struct):
@@ -67,6 +68,8 @@ class ScoredTurn(msgspec.Struct):
     speech_end_us: int = 0
     cut_us: int = 0
     cue: str | None = None
+    clip: str = ""
+    said_us: int | None = None
     barge_in: bool = False
 
 

@@ -147,7 +147,7 @@ class RealtimeScorer:
         kind = ga_type(str(event.get("type"))) if event is not None else ""
         response = self._response_of(kind, event or {}, t_us)
         cause = self._cause(kind, event or {}, response, t_us)
-        scored = ScoredFrame(index, payload, event, kind, cause, t_us - self.cause_time[cause])
+        scored = ScoredFrame(index, payload, event, kind, cause, t_us - self.cause_time[cause], t_us=t_us)
         if response is not None:
             scored.response = response.number
             self._fill_reply(scored, response, event or {})
@@ -343,6 +343,7 @@ class RealtimeScorer:
             turn.samples = heard[first:last]
             home = turn.start_value_us + first * 1_000_000 // PCM24.rate
             turn.home_us = home
+            turn.said_us = home + self._stream_offset(home)
             turn.start_at_us = turn.start_value_us = turn.start_value_us - home
             turn.stop_at_us = turn.stop_value_us = turn.stop_value_us - home
             turn.onset_us = (int(loud[0]) - first) * 1_000_000 // PCM24.rate
@@ -359,6 +360,13 @@ class RealtimeScorer:
             mine = [w for w in agent if start <= w.start_ms < end]
             reply.words = [Word(w.text, w.start_ms - start, w.end_ms - start) for w in mine] or None
             start = end
+
+    def _stream_offset(self, position_us: int) -> int:
+        """How far the input buffer runs behind the clock there: the least over the next 3 s, since a burst only
+        lags."""
+        k = self.arrivals.index(position_us) or 0
+        ends, times = self.arrivals.ends, self.arrivals.times
+        return min(t - end for t, end in zip(times[k:], ends[k:], strict=True) if t <= times[k] + 3_000_000)
 
     def _unplace(self, turn: ScoredTurn) -> None:
         """Silence where a turn should be: hang its frames on the audio frame by which they had come."""

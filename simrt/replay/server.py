@@ -1,7 +1,7 @@
 """The thin shell around a replay session: a WebSocket on any asyncio transport, real or in a World.
 
-`WebSocketServer` is an asyncio protocol over websockets' sans-I/O server; it drives one `Peer`. `ReplayPeer` is the Peer
-that plays a session and writes the call's Trace.
+`WebSocketServer` is an asyncio protocol over websockets' sans-I/O server; it drives one `Peer`. `ReplayPeer` is the
+Peer that plays a session and writes the call's Trace.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from simrt.errors import SimrtError
 from simrt.faults.base import End
 from simrt.replay.session import Session
 from simrt.trace import Closing, Ender, Frame, Opening, Trace
-from simrt.wire import Peer, Refusal, Request
+from simrt.wire import Link, Peer, Refusal, Request
 
 Acceptor = Callable[[Request], Peer | Refusal]
 
@@ -188,24 +188,20 @@ class ReplayPeer:
         self.session = session
         opening = Opening(request.path, [], [], session.subprotocol)
         self.trace = Trace(opening=opening)
+        self.subprotocol: str | None = session.subprotocol
         self._finished = finished
-        self._link: WebSocketServer | None = None
+        self._link: Link | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_us: int | None = None
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
         self.opened_us = round(self._start * 1_000_000)
 
-    @property
-    def subprotocol(self) -> str | None:
-        """The subprotocol that the session selected."""
-        return self.session.subprotocol
-
     def now_us(self) -> int:
         """µs since the connection opened."""
         return round((self._loop.time() - self._start) * 1_000_000)
 
-    def opened(self, link: "WebSocketServer") -> None:
+    def opened(self, link: Link) -> None:
         """The handshake is done."""
         self._link = link
         self.session.opened(0)

@@ -61,11 +61,11 @@ class Observer(Protocol):
     def turn_heard(self, turn: int, transcript: str, words_lost: int, t_us: int) -> None: ...
 
 
-class Item(msgspec.Struct):
-    """A frame that is waiting for its time; `shifted` are the faults that moved it."""
+class Fires(msgspec.Struct):
+    """The moment at which a fault makes itself felt on a frame that it moves."""
 
+    armed: Armed
     frame: ScoredFrame
-    shifted: list[Armed]
 
 
 class Timed(msgspec.Struct):
@@ -75,7 +75,8 @@ class Timed(msgspec.Struct):
     armed: Armed
 
 
-Queued = tuple[int, int, int, Item | Timed | Send | End]
+Entry = ScoredFrame | Fires | Timed | Send | End
+Queued = tuple[int, int, int, Entry]
 
 
 class Session:
@@ -164,8 +165,11 @@ class Session:
             self.handle(payload, reach)
         while self._queue and self._queue[0][0] <= now_us:
             due_us, _, _, entry = heapq.heappop(self._queue)
-            if isinstance(entry, Item):
+            if isinstance(entry, ScoredFrame):
                 self._play(entry, due_us)
+            elif isinstance(entry, Fires):
+                if entry.frame.index not in self.cut:
+                    entry.armed.fire(due_us, event=entry.frame.kind)
             elif isinstance(entry, Timed):
                 entry.armed.fire(due_us)
                 self._emit(entry.action, due_us)
@@ -212,13 +216,12 @@ class Session:
 
     def schedule(self, frame: ScoredFrame, due_us: int) -> None:
         """Put a scored frame in the queue, moved by the faults that move it."""
-        shifted = []
         for armed in self.armed:
             moved = armed.shift(frame, due_us)
             if moved != due_us:
+                self._push(min(moved, due_us), frame.index, Fires(armed, frame))
                 due_us = moved
-                shifted.append(armed)
-        self._push(due_us, frame.index, Item(frame, shifted))
+        self._push(due_us, frame.index, frame)
 
     def synthesize(self, event: dict[str, Any], now_us: int, *, synthetic: bool = True) -> None:
         """Queue a made-up event; synthetic ones are reported in the verdict."""
@@ -228,7 +231,7 @@ class Session:
             self.verdict.synthetic.append(f"{kind} ({code})" if code else kind)
         self._push(now_us, _LAST, Send(msgspec.json.encode(event).decode(), kind, synthetic=synthetic))
 
-    def _push(self, due_us: int, index: int, entry: Item | Timed | Action) -> None:
+    def _push(self, due_us: int, index: int, entry: Entry) -> None:
         self._count += 1
         heapq.heappush(self._queue, (due_us, index, self._count, entry))
 
@@ -249,14 +252,11 @@ class Session:
     def _mark(self, t_us: int, kind: str, detail: dict[str, Any]) -> None:
         self.marks.append(Mark(t_us, kind, detail))
 
-    def _play(self, item: Item, now_us: int) -> None:
-        send = self.render(item.frame, now_us)
-        self.sent.add(item.frame.index)
-        if send is None:
-            return
-        for armed in item.shifted:
-            armed.fire(now_us, event=item.frame.kind)
-        self._emit(send, now_us)
+    def _play(self, frame: ScoredFrame, now_us: int) -> None:
+        send = self.render(frame, now_us)
+        self.sent.add(frame.index)
+        if send is not None:
+            self._emit(send, now_us)
 
     def _emit(self, action: Action, now_us: int) -> None:
         actions: list[Action] = [action]
@@ -279,10 +279,14 @@ class Session:
         return Send(frame.payload, frame.kind, frame, False, frame.reply, frame.audio)
 
     def unplayed(self) -> list[str]:
-        """The cassette's frames that never went out, counted by kind; those that a barge-in cut off are not missed."""
+        """The cassette's frames that never went out, counted by kind.
+
+        Those that a barge-in cut off are not missed, nor is what the server says of its rate limits.
+        """
         counts: dict[str, int] = {}
         for frame in self.score.frames:
-            if frame.index not in self.sent and frame.index not in self.cut:
+            housekeeping = frame.kind == "rate_limits.updated"
+            if frame.index not in self.sent and frame.index not in self.cut and not housekeeping:
                 counts[frame.kind or "?"] = counts.get(frame.kind or "?", 0) + 1
         return [f"{kind} ×{count}" for kind, count in counts.items()]
 

@@ -1,0 +1,340 @@
+"""One call: a caller, a client and a replay server in a World."""
+
+import asyncio
+import hashlib
+import inspect
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from simrt.audio import PCM24, AudioFormat
+from simrt.caller import Caller, Clock, Ear, Line, Say
+from simrt.cassette.store import Cassette
+from simrt.cues import says_of
+from simrt.errors import CallError, WorldError
+from simrt.faults.base import Fault
+from simrt.faults.plan import check_plan, parse_plan
+from simrt.replay.build import make_session, score_of
+from simrt.replay.score import ReplyKey, Score
+from simrt.replay.server import ReplayPeer, WebSocketServer
+from simrt.replay.session import Session, Verdict
+from simrt.replay.vad import VadName
+from simrt.result import CallerTurn, CallResult, Reply, TimelineRow
+from simrt.trace import Trace, parse_event
+from simrt.wire import Peer, Refusal, Request
+from simrt.world import World
+
+Client = Callable[[Line], Any]
+
+URL = "ws://simrt.test/v1/realtime?model=simrt"
+HEADERS = {"Authorization": "Bearer simrt"}
+CAP_MS = 600_000
+_PATHS = ("/realtime", "/live/sessions")
+_QUIET_EVENTS = ("input_audio_buffer.append",)
+
+
+class Stage:
+    """The replay side of one call: sessions for the client's connections, and the ear that hears what they send."""
+
+    def __init__(self, score: Score, faults: Sequence[Fault], seed: int, clock: Clock, ear: Ear | None) -> None:
+        self.score, self.faults, self.seed = score, faults, seed
+        self.clock, self.ear = clock, ear
+        self.peers: list[ReplayPeer] = []
+        self.refusals = 0
+        self.heard: dict[int, tuple[str, int]] = {}
+        self._offset_us = 0
+        self._texts: set[ReplyKey] = set()
+
+    def accept(self, request: Request) -> Peer | Refusal:
+        """Each connection gets a session of its own; a path that no realtime API has is 404."""
+        path = request.path.partition("?")[0].rstrip("/")
+        if not path.endswith(_PATHS):
+            return Refusal(404, f"simrt serves paths that end in {' or '.join(_PATHS)}, not {path}")
+        session = make_session(self.score, self.faults, self.seed, self)
+        if self.score.dialect == "realtime" and session.score is not self.score:
+            self.extended = session.score
+        refusal = session.accept(request)
+        if refusal is not None:
+            self.refusals += 1
+            self.refused_session = session
+            return refusal
+        peer = ReplayPeer(session, request)
+        self._offset_us = self.clock.now_us()
+        self.peers.append(peer)
+        return peer
+
+    refused_session: Session | None = None
+    extended: Score | None = None
+
+    # Observer
+
+    def audio_sent(self, reply: ReplyKey, audio: bytes, fmt: AudioFormat, t_us: int) -> None:
+        """A piece of a reply has left the server."""
+        if self.ear is None:
+            return
+        if reply not in self._texts:
+            self._texts.add(reply)
+            scored = next((r for r in (self.extended or self.score).replies if r.index == reply), None)
+            if scored is not None:
+                self.ear.text(reply, scored.text, scored.words, scored.audio_us / 1000)
+        self.ear.sent(reply, fmt.decode(audio), t_us + self._offset_us, fmt.rate)
+
+    def reply_ended(self, reply: ReplyKey, t_us: int, cut: bool) -> None:
+        """No more of it will come."""
+        if self.ear is not None:
+            self.ear.ended(reply, t_us + self._offset_us, cut)
+
+    def turn_heard(self, turn: int, transcript: str, words_lost: int, t_us: int) -> None:
+        """The server has taken a turn."""
+        self.heard[turn] = (transcript, words_lost)
+
+
+def run_call(
+    client: Client,
+    cassette: Cassette | str | Path,
+    faults: Sequence[Fault | str] = (),
+    *,
+    says: Sequence[Say] | None = None,
+    seed: int = 0,
+    url: str = URL,
+    headers: dict[str, str] | None = None,
+    format: AudioFormat = PCM24,
+    cap_ms: int = CAP_MS,
+    vad: VadName = "energy",
+    start: str = "2026-01-05T09:00:00+00:00",
+) -> CallResult:
+    """Run `client` against a cassette in virtual time and judge what came of it.
+
+    `client` takes a Line and is awaited; it may also be a class whose instance has `run()`. `faults` are Fault
+    objects or compact forms. `says` replaces what the cassette's caller says. `cap_ms`: how long after the caller's
+    last cue the client may stay on the line. `start`: the wall clock at pickup.
+
+    Raises PlanError for a fault that can never fire, CallError when the client raises, never connects, or is still
+    there at the cap; its `result` attribute holds the call as far as it went.
+    """
+    score = score_of(cassette, vad)
+    plan = parse_plan(faults)
+    check_plan(plan, score)
+    world = World(start=start, seed=seed)
+    result: list[CallResult] = []  # not the task's own result: asyncio's signal handling prints that
+
+    async def main() -> None:
+        result.append(await _call(world, client, score, plan, says, seed, url, headers, format, cap_ms))
+
+    world.run(main())
+    return result[0]
+
+
+async def _call(
+    world: World,
+    client: Client,
+    score: Score,
+    plan: Sequence[Fault],
+    says: Sequence[Say] | None,
+    seed: int,
+    url: str,
+    headers: dict[str, str] | None,
+    format: AudioFormat,
+    cap_ms: int,
+) -> CallResult:
+    clock = Clock(asyncio.get_running_loop())
+    line = Line.on(clock, url, HEADERS if headers is None else headers, format)
+    ear = Ear(line.speaker)
+    stage = Stage(score, plan, seed, clock, ear)
+    world.listen("*", lambda: WebSocketServer(stage.accept))
+    wanted = [say for _, say in says_of(score)] if says is None else list(says)
+    talk = Conversation(client, line, ear, score, plan, wanted, cap_ms)
+    await talk.run()
+    return finish(talk, stage)
+
+
+class Conversation:
+    """The client on a line with a caller; the same in a World and in real time."""
+
+    def __init__(
+        self,
+        client: Client,
+        line: Line,
+        ear: Ear,
+        score: Score,
+        plan: Sequence[Fault],
+        says: Sequence[Say],
+        cap_ms: int = CAP_MS,
+    ) -> None:
+        self.client, self.line, self.ear = client, line, ear
+        replies = sum(isinstance(reply.index, int) for reply in score.replies)
+        extra = [say for fault in plan for say in fault.says(score)]
+        self.says = [*says, *extra]
+        self.caller = Caller(self.says, line, ear, replies=replies)
+        self.cap_ms = cap_ms
+        self.capped = False
+        self.error: BaseException | None = None
+
+    async def run(self) -> None:
+        """From pickup to hang-up: until the client returns, raises, or hits the cap."""
+        self.caller.start()
+        task = asyncio.ensure_future(_await(self.client, self.line))
+        try:
+            while not task.done():
+                left_us = self.caller.last_cue_us + self.cap_ms * 1000 - self.line.clock.now_us()
+                if left_us <= 0:
+                    self.capped = True
+                    break
+                await asyncio.wait([task], timeout=left_us / 1_000_000)
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait([task], timeout=5)
+        self.line.cut("harness" if self.capped else "client")
+        if task.done() and not task.cancelled() and not self.capped:
+            self.error = task.exception()
+        await asyncio.sleep(0.001)  # close frames cross, what was cancelled ends
+
+
+async def _await(client: Client, line: Line) -> None:
+    made = client(line)
+    if not inspect.isawaitable(made):
+        run = getattr(made, "run", None)
+        if run is None:
+            raise CallError(f"{client!r} is no client: calling it with a Line gives {made!r}, nothing to await")
+        made = run()
+    await made
+
+
+def finish(talk: Conversation, stage: Stage) -> CallResult:
+    """The result of a conversation; CallError when it did not end as a call should."""
+    line = talk.line
+    score = stage.extended or stage.score
+    end_us = line.hung_up_us if line.hung_up_us is not None else line.clock.now_us()
+    traces = [peer.trace for peer in stage.peers]
+    sessions = [peer.session for peer in stage.peers]
+    first = sessions[0] if sessions else stage.refused_session
+    verdict = first.final_verdict() if first is not None else Verdict()
+    verdict.unsaid = [f"{say.clip.name} ({say.cue})" for say in talk.caller.unsaid]
+    if len(sessions) > 1:
+        verdict.notes.append(f"the client connected {len(sessions)} times")
+    if talk.capped:
+        verdict.notes.append(f"the client was still on the line {talk.cap_ms / 1000:g} s after the caller's last cue")
+    result = CallResult(
+        ready_ms=_ready_ms(stage),
+        caller_turns=_caller_turns(talk, stage, score),
+        replies=_replies(talk, score, end_us),
+        closed_by=_closed_by(talk, traces),
+        virtual_ms=end_us / 1000,
+        trace_sha256=_digest(traces),
+        verdict=verdict,
+        timeline=_timeline(talk, stage),
+        log=[f"{note.t_us / 1000:.1f} ms  {note.message}" for note in line.notes],
+        traces=traces,
+        line=line,
+    )
+    message = _complaint(talk, stage, first is None)
+    if message is not None:
+        result.error = message
+        failure = CallError(message)
+        failure.result = result
+        raise failure from talk.error
+    return result
+
+
+def _complaint(talk: Conversation, stage: Stage, never: bool) -> str | None:
+    error = talk.error
+    if error is not None:
+        if isinstance(error, WorldError):
+            return str(error)
+        frames = traceback.extract_tb(error.__traceback__)
+        place = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "simrt" not in f.filename), "")
+        return f"the client raised {type(error).__name__}: {error}" + (f" ({place})" if place else "")
+    if never:
+        return f"the client returned without ever connecting; it was given {talk.line.url}"
+    if talk.capped:
+        return f"the client never ended the call: {talk.cap_ms / 1000:g} s after the caller's last cue it was still on the line"
+    return None
+
+
+def _ready_ms(stage: Stage) -> float | None:
+    for peer in stage.peers:
+        for frame in peer.trace.frames:
+            if frame.sender == "server" and '"session.updated"' in str(frame.payload)[:200]:
+                event = frame.event()
+                if event is not None and event.get("type") == "session.updated":
+                    return (peer.opened_us + frame.t_us) / 1000
+    return None
+
+
+def _caller_turns(talk: Conversation, stage: Stage, score: Score) -> list[CallerTurn]:
+    by_text: dict[str, list[int]] = {}
+    for turn in score.turns:
+        by_text.setdefault(turn.text, []).append(turn.index)
+    turns = []
+    for said in talk.caller.utterances:
+        indexes = by_text.get(said.clip.text, [])
+        index = indexes.pop(0) if indexes else None
+        words = len(said.clip.text.split())
+        text, lost = stage.heard.get(index, ("", words)) if index is not None else ("", words)
+        turns.append(CallerTurn(said.clip.name, words, lost, text, said.started_us / 1000))
+    return turns
+
+
+def _replies(talk: Conversation, score: Score, end_us: int) -> list[Reply]:
+    whole = {reply.index: reply.audio_us / 1000 for reply in score.replies}
+    replies = []
+    for heard in talk.ear.replies(end_us):
+        audio_ms = max(whole.get(heard.reply, 0.0), heard.audio_ms)
+        from_ms = None if heard.first_heard_us is None else heard.first_heard_us / 1000
+        cut_off = heard.cut_off or heard.audio_ms < audio_ms
+        replies.append(
+            Reply(
+                heard.reply,
+                heard.transcript,
+                audio_ms,
+                heard.audio_ms,
+                heard.heard_ms,
+                heard.heard_text,
+                cut_off,
+                heard.again_ms,
+                from_ms,
+            )
+        )
+    return replies
+
+
+def _closed_by(talk: Conversation, traces: list[Trace]) -> str:
+    if talk.capped:
+        return "cap"
+    closing = traces[-1].closing if traces else None
+    return closing.by if closing is not None else "client"
+
+
+def _digest(traces: list[Trace]) -> str:
+    if len(traces) == 1:
+        return traces[0].sha256()
+    return hashlib.sha256("".join(trace.sha256() for trace in traces).encode()).hexdigest()
+
+
+def _timeline(talk: Conversation, stage: Stage) -> list[TimelineRow]:
+    """Everything that happened but the audio frames, in order."""
+    rows: list[tuple[int, int, TimelineRow]] = []
+
+    def add(t_us: int, who: str, what: str) -> None:
+        rows.append((t_us, len(rows), TimelineRow(t_us / 1000, who, what)))
+
+    for said in talk.caller.utterances:
+        add(said.started_us, "caller", f"says {said.clip.text or said.clip.name!r}")
+    for peer in stage.peers:
+        for frame in peer.trace.frames:
+            event = parse_event(frame.payload)
+            kind = str(event.get("type")) if event is not None else f"{len(frame.payload)} bytes"
+            if not kind.endswith((".delta", *_QUIET_EVENTS)):
+                add(peer.opened_us + frame.t_us, frame.sender, kind + (" (synthetic)" if frame.synthetic else ""))
+        for mark in peer.trace.marks:
+            add(peer.opened_us + mark.t_us, mark.kind, str(mark.detail.get("fault", mark.detail)))
+        closing = peer.trace.closing
+        if closing is not None:
+            add(peer.opened_us + closing.t_us, closing.by, f"closes {closing.code} {closing.reason}".strip())
+    for note in talk.line.notes:
+        add(note.t_us, "client", f"notes: {note.message}")
+    if talk.line.hung_up_us is not None:
+        add(talk.line.hung_up_us, "line", f"hung up by {talk.line.hung_up_by}")
+    return [row for _, _, row in sorted(rows, key=lambda entry: entry[:2])]

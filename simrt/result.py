@@ -1,0 +1,110 @@
+"""What a call came to: what was said, what was heard, and what did not go as on the cassette."""
+
+from typing import Any
+
+import msgspec
+
+from simrt.audio import Samples
+from simrt.caller import Line, stereo
+from simrt.caller.cue import ReplyKey
+from simrt.replay.session import Verdict
+from simrt.trace import Trace
+
+
+class CallerTurn(msgspec.Struct):
+    """One thing that the caller said: `words` of them, of which `words_lost` did not reach the server whole.
+
+    `transcript` is what the server heard. `said_ms` counts from pickup.
+    """
+
+    clip: str
+    words: int
+    words_lost: int
+    transcript: str
+    said_ms: float
+
+
+class Reply(msgspec.Struct):
+    """One reply of the agent as the caller had it, in the order of being sent.
+
+    `audio_ms`: how long it is on the cassette; `sent_ms` of that left the server, `heard_ms` was played to the caller,
+    `again_ms` was played another time. `heard_text`: the words that played whole. `cut_off`: not all of it was heard.
+    `from_ms`: when its first sample was heard.
+    """
+
+    reply: ReplyKey
+    transcript: str
+    audio_ms: float
+    sent_ms: float
+    heard_ms: float
+    heard_text: str
+    cut_off: bool
+    again_ms: float = 0.0
+    from_ms: float | None = None
+
+
+class TimelineRow(msgspec.Struct):
+    """One thing that happened; `t_ms` from pickup."""
+
+    t_ms: float
+    who: str
+    what: str
+
+
+class CallResult(msgspec.Struct):
+    """One call. Times are ms from pickup.
+
+    `ready_ms`: when `session.updated` reached the client (None: never). `closed_by`: "client", "server", "network", or
+    "cap" when the client was still there at the virtual-time cap. `log`: what the client noted.
+    """
+
+    ready_ms: float | None
+    caller_turns: list[CallerTurn]
+    replies: list[Reply]
+    closed_by: str
+    virtual_ms: float
+    trace_sha256: str
+    verdict: Verdict
+    timeline: list[TimelineRow]
+    log: list[str]
+    traces: list[Trace]
+    line: Line | None = None
+    error: str | None = None
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the (first) connection; an empty one if the client never connected."""
+        return self.traces[0] if self.traces else Trace()
+
+    @property
+    def transcript(self) -> str:
+        """The conversation as the two sides heard each other, a line a turn; a reply that was cut ends in a dash."""
+        spoken = [(turn.said_ms, f"caller: {turn.transcript or '(not heard)'}") for turn in self.caller_turns]
+        for reply in self.replies:
+            heard = reply.heard_text if not reply.cut_off else f"{reply.heard_text} —".strip()
+            if reply.from_ms is not None:
+                spoken.append((reply.from_ms, f"agent: {heard}"))
+            else:
+                spoken.append((self.virtual_ms, "agent: (not heard)"))
+        return "\n".join(text for _, text in sorted(spoken, key=lambda entry: entry[0]))
+
+    def audio(self) -> Samples:
+        """The call as stereo samples at 24 kHz, shape (n, 2): the caller as said, and what was heard."""
+        if self.line is None:
+            raise ValueError("this result was loaded, its audio is gone")
+        return stereo(self.line.microphone, self.line.speaker, round(self.virtual_ms * 1000))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `simrt call --json` prints: plain values, without traces and audio."""
+        return {
+            "ready_ms": self.ready_ms,
+            "caller_turns": msgspec.to_builtins(self.caller_turns),
+            "replies": msgspec.to_builtins(self.replies),
+            "closed_by": self.closed_by,
+            "virtual_ms": self.virtual_ms,
+            "trace_sha256": self.trace_sha256,
+            "verdict": msgspec.to_builtins(self.verdict),
+            "transcript": self.transcript,
+            "log": self.log,
+            "error": self.error,
+        }
