@@ -67,12 +67,15 @@ class Journal:
             raise CassetteError(
                 f"{place}: an unfinished recording of that name is there; recover it, or remove that folder"
             ) from None
+        except OSError as error:
+            raise CassetteError(f"{place}: cannot be made ({error.strerror}); choose another place") from error
         self._fd: int | None = os.open(place / JOURNAL, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         _lock(self._fd)
         self._torn = False
         self._kinds: list[str] = []
         opening = redactor.opening(header.opening)
-        clean = msgspec.structs.replace(header, opening=opening, origin=redactor.scrub(header.origin))
+        origin, notes = redactor.scrub(header.origin), [redactor.scrub(note) for note in header.notes]
+        clean = msgspec.structs.replace(header, opening=opening, origin=origin, notes=notes)
         self._write(_encode(_Entry(journal=VERSION, header=clean)))
         self._note_kinds()
 
@@ -91,7 +94,7 @@ class Journal:
 
     def mark(self, mark: Mark) -> None:
         """Write a mark beside the frames."""
-        detail = self._redactor.payload(_encode(mark.detail).decode())
+        detail = self._redactor.rescan(_encode(mark.detail).decode())
         self._write(_encode(_Entry(mark=msgspec.structs.replace(mark, detail=msgspec.json.decode(detail)))))
 
     def finish(self, closing: Closing) -> Path:

@@ -1,6 +1,7 @@
 """Reading a cassette line by line, with errors that name file, line and way out."""
 
 import binascii
+import codecs
 import hashlib
 import re
 from pathlib import Path
@@ -54,7 +55,7 @@ class Reader:
         self.folder = folder
         self.file = folder / LINES
         self._tracks: dict[str, Track] = {}
-        raw = self._read()
+        raw = self._read().removeprefix(codecs.BOM_UTF8)
         first, *self.lines = raw.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
         self.header = self._header(first)
 

@@ -93,6 +93,12 @@ class TrackWriter:
             self._wav.close()
         return self._hash.hexdigest()
 
+    def discard(self) -> None:
+        """Let go of the file, finished or not."""
+        for file in (self._flac, self._wav):
+            if file is not None and not file.closed:
+                file.close()
+
     def _flush(self) -> None:
         block = bytes(self._pending)
         self._pending.clear()

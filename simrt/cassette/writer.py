@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import soundfile
 
 from simrt.audio import PCM24, AudioFormat
 from simrt.cassette.header import FORMAT, Header
@@ -57,7 +58,8 @@ def cassette_digest(body: str, tracks: dict[str, tuple[AudioFormat, str]]) -> st
 class CassetteWriter:
     """Writes one cassette: frames and marks in time order, then `close`, then `commit`; or `script`, then `commit`.
 
-    Times must not go backwards. `discard` (or leaving a `with` block by an exception) removes what was written so far.
+    Use it in a `with` block: leaving that without `commit` removes what was written so far. CassetteError when times go
+    backwards, something is at `target` already, or the disk does not take it.
     """
 
     def __init__(self, target: Path, header: Header, *, overwrite: bool = False) -> None:
@@ -72,17 +74,21 @@ class CassetteWriter:
         self._hash = hashlib.sha256()
         self._last_us = 0
         self._ended = False
-        target.parent.mkdir(parents=True, exist_ok=True)
         self._folder = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-        self._folder.mkdir()
+        try:
+            self._folder.mkdir(parents=True)
+        except OSError as error:
+            raise self._failure(error) from error
         self._lines = (self._folder / "lines").open("w+b")
 
     def __enter__(self) -> "CassetteWriter":
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         if self._folder.exists():
             self.discard()
+        if isinstance(error, (OSError, soundfile.SoundFileError)):
+            raise self._failure(error) from error
 
     def frame(self, frame: Frame) -> None:
         """Add one frame. Text that is a JSON object keeps its very spelling; its audio goes to a track where that is
@@ -160,9 +166,13 @@ class CassetteWriter:
         """Remove everything that was written; the target is untouched."""
         self._lines.close()
         for track in self._tracks.values():
-            with contextlib.suppress(OSError, ValueError):
-                track.close()
+            with contextlib.suppress(OSError, soundfile.SoundFileError):
+                track.discard()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _failure(self, error: Exception) -> CassetteError:
+        reason = getattr(error, "strerror", None) or str(error)
+        return CassetteError(f"{self._target}: cannot be written ({reason}); make room or choose another place")
 
     def _event(self, sender: Sender, text: str) -> str | None:
         """The event's own text with its audio replaced by a reference; None when it must be kept as plain text."""

@@ -186,6 +186,12 @@ def test_a_cassette_is_not_overwritten_unasked(tmp_path: Path) -> None:
     assert load(tmp_path / "call").trace.frames == frames
 
 
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CassetteError, match="cannot be made"):
+        start(tmp_path / "file" / "call")
+
+
 def test_an_unknown_dialect_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(SimrtError, match="klingon"):
         Journal(tmp_path / "call", Header(dialect="klingon"), redactor=Redactor(environ={}))

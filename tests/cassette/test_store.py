@@ -222,6 +222,22 @@ def test_a_failed_save_leaves_nothing(folder: Path) -> None:
     assert [p.name for p in folder.parent.iterdir()] == ["call"]
 
 
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CassetteError, match=r"call: cannot be written .*choose another place"):
+        save(small_call(), tmp_path / "file" / "call")
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def copy(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("simrt.cassette.writer.shutil.copyfileobj", copy)
+    with pytest.raises(CassetteError, match=r"call: cannot be written \(No space left on device\)"):
+        save(small_call(), tmp_path / "call")
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- caching
 
 
@@ -243,6 +259,12 @@ def test_load_cached_tells_what_is_wrong(tmp_path: Path) -> None:
 def test_other_line_ends_do_not_break_the_seal(folder: Path) -> None:
     file = folder / "cassette.jsonl"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert load(folder).trace == small_call().trace
+
+
+def test_a_byte_order_mark_does_not_matter(folder: Path) -> None:
+    file = folder / "cassette.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
     assert load(folder).trace == small_call().trace
 
 

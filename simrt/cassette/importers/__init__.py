@@ -5,6 +5,7 @@ OpenAI Live JSON lines with `t`, `dir`, `event` and byte counts for audio (live_
 `interactions` (yaml_messages), which also may hold plain HTTP exchanges.
 """
 
+import codecs
 from pathlib import Path
 
 from simrt.cassette.importers import clock_lines, live_lines, name_lines, yaml_messages
@@ -31,7 +32,7 @@ def import_file(path: str | Path, *, redactor: Redactor | None = None) -> Casset
     """
     file = Path(path)
     try:
-        raw = file.read_bytes()
+        raw = file.read_bytes().removeprefix(codecs.BOM_UTF8)
     except IsADirectoryError:
         hint = "it is a cassette already, load it" if (file / LINES).exists() else "give one file at a time"
         raise ImportFormatError(f"{file}: is a folder; {hint}") from None

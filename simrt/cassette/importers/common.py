@@ -107,7 +107,7 @@ def assemble(source: Source, redactor: Redactor) -> Cassette:
     frames = [msgspec.structs.replace(f, payload=redactor.payload(f.payload, speaks)) for f in source.frames]
     marks = []
     for mark in source.marks:
-        detail = redactor.payload(msgspec.json.encode(mark.detail).decode())
+        detail = redactor.rescan(msgspec.json.encode(mark.detail).decode())
         marks.append(msgspec.structs.replace(mark, detail=msgspec.json.decode(detail)))
     longest = longest_audio([(f.sender, f.payload) for f in source.frames], speaks)
     header = Header(

@@ -50,6 +50,11 @@ def test_clock_lines_keep_their_spelling(tmp_path: Path) -> None:
     assert cassette.trace.closing is None
 
 
+def test_lines_as_windows_writes_them(tmp_path: Path) -> None:
+    raw = b"\xef\xbb\xbf" + CLOCK.replace("\n", "\r\n").encode()
+    assert import_file(write(tmp_path, raw)).trace == import_file(write(tmp_path, CLOCK)).trace
+
+
 def test_name_lines_become_events_with_just_those_fields(tmp_path: Path) -> None:
     cassette = import_file(write(tmp_path, NAMES))
     assert cassette.trace.frames == [Frame(500_000, "server", '{"type":"a","role":"user"}')]
