@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import base64
 import json
+import logging
 import os
 import random
 import shutil
@@ -78,6 +79,7 @@ async def service(port: int) -> None:
             elif received % 15 in (7, 0):
                 await ws.send(_delta())
 
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)  # a probe of the port is no error
     async with serve(handle, "127.0.0.1", port, compression=None, ping_interval=None):
         await asyncio.get_running_loop().create_future()
 
@@ -144,6 +146,10 @@ def _rss_kib(pid: int) -> int:
     return int(status.split("VmRSS:")[1].split()[0])
 
 
+def _peak_kib(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/status").read_text().split("VmHWM:")[1].split()[0])
+
+
 def _cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
@@ -186,8 +192,10 @@ async def _paced(port: int, calls: int, seconds: float) -> dict[str, Any]:
     return {"up": _percentiles(up), "down": _percentiles(down), "frames": len(up) + len(down)}
 
 
-def _measure(argv: list[str], port: int, args: argparse.Namespace, direct: dict[str, Any]) -> dict[str, Any]:
-    """The paced calls and the long one through the proxy that `argv` starts."""
+def _measure(
+    argv: list[str], port: int, args: argparse.Namespace, direct: dict[str, Any], out: Path | None = None
+) -> dict[str, Any]:
+    """The paced calls and the long one through the proxy that `argv` starts; `out` is where a cassette is to appear."""
     with _process(argv, port) as pid:
         before = _cpu_s(pid)
         paced = asyncio.run(_paced(port, args.calls, args.seconds))
@@ -197,6 +205,8 @@ def _measure(argv: list[str], port: int, args: argparse.Namespace, direct: dict[
                 paced[way]["added_" + cut] = round(paced[way][cut] - direct[way][cut], 1)
     result: dict[str, Any] = {"paced": paced}
     if args.minutes:
+        if out is not None:
+            shutil.rmtree(out)
         with _process(argv, port) as pid:
             before, began = _cpu_s(pid), time.monotonic()
             rss = asyncio.run(long_call(port, args.minutes, pid))
@@ -209,6 +219,11 @@ def _measure(argv: list[str], port: int, args: argparse.Namespace, direct: dict[
                 "rss_mib": [round(sample / 1024, 1) for sample in rss],
                 "rss_growth_mib": round((rss[-1] - rss[1]) / 1024, 1),
             }
+            ended = time.monotonic()
+            while out is not None and not out.exists():
+                time.sleep(0.05)
+            result["long"]["finish_s"] = round(time.monotonic() - ended, 1)
+            result["long"]["peak_mib"] = round(_peak_kib(pid) / 1024, 1)
     return result
 
 
@@ -221,7 +236,7 @@ def bench(args: argparse.Namespace) -> dict[str, Any]:
             result: dict[str, Any] = {"calls": args.calls, "seconds": args.seconds, "direct": direct}
             out = folder / "call"
             argv = [sys.executable, __file__, "--proxy", str(port), str(upstream), str(out)]
-            result["simrt"] = _measure(argv, port, args, direct)
+            result["simrt"] = _measure(argv, port, args, direct, out)
             mitmdump = os.environ.get("MITMDUMP") or shutil.which("mitmdump")
             if mitmdump and not args.no_mitm:
                 argv = [mitmdump, "-q", "--mode", f"reverse:http://127.0.0.1:{upstream}", "-p", str(port)]
@@ -248,7 +263,8 @@ def show(result: dict[str, Any]) -> None:
             long = result[name]["long"]
             print(
                 f"  {name:9} {long['minutes']:g} min call: {long['frames']} frames in {long['wall_s']} s, CPU "
-                f"{long['cpu_us_per_frame']} µs a frame, RSS {long['rss_mib'][1]} → {long['rss_mib'][-1]} MiB"
+                f"{long['cpu_us_per_frame']} µs a frame, RSS {long['rss_mib'][1]} → {long['rss_mib'][-1]} MiB, "
+                f"{long['peak_mib']} MiB at most, {long['finish_s']} s to finish"
             )
 
 

@@ -64,27 +64,26 @@ class Splitter:
         size = len(source)
         heard: list[Heard] = []
         start = 0
-        while True:
-            body, end = _extent(source, start, size)
-            if end > size:
-                break
-            self._frame(source, start, body, end, heard)
-            start = end
+        with memoryview(source) as view:
+            while True:
+                body, end = _extent(view, start, size)
+                if end > size:
+                    break
+                self._frame(view, start, body, end, heard)
+                start = end
+            whole = data if start == size and source is data else bytes(view[:start])
         self._needed = end - start
-        if start == size and source is data:
-            return data, heard
-        whole = bytes(source[:start])
         if source is data:
             self._buffer += data[start:]
         else:
             del self._buffer[:start]
         return whole, heard
 
-    def _frame(self, source: bytes | bytearray, start: int, body: int, end: int, heard: list[Heard]) -> None:
-        head = source[start]
-        payload = bytes(source[body:end])
-        if source[start + 1] & 0x80 and payload:
-            payload = apply_mask(payload, bytes(source[body - 4 : body]))
+    def _frame(self, view: memoryview, start: int, body: int, end: int, heard: list[Heard]) -> None:
+        head = view[start]
+        payload = bytes(view[body:end])
+        if view[start + 1] & 0x80 and payload:
+            payload = apply_mask(payload, bytes(view[body - 4 : body]))
         opcode = head & 0x0F
         if opcode in (OP_PING, OP_PONG):
             return
@@ -117,18 +116,18 @@ def close_frame(code: int, reason: str, *, masked: bool) -> bytes:
     return head + (bytes(4) if masked else b"") + payload  # a mask of zeros: the text is the proxy's, not an attacker's
 
 
-def _extent(source: bytes | bytearray, start: int, size: int) -> tuple[int, int]:
+def _extent(view: memoryview, start: int, size: int) -> tuple[int, int]:
     """Where the frame at `start` has its payload and its end; an end beyond `size` when that is not known yet."""
     if size - start < 2:
         return start, start + 2
-    second = source[start + 1]
+    second = view[start + 1]
     length = second & 0x7F
     body = start + 2
     if length >= 126:
         wide = 2 if length == 126 else 8
         if size - body < wide:
             return start, body + wide
-        length = int.from_bytes(source[body : body + wide], "big")
+        length = int.from_bytes(view[body : body + wide], "big")
         body += wide
         if length > SIZE_LIMIT:
             raise TooBig(f"a frame of {length} bytes; the limit is {SIZE_LIMIT}")
