@@ -13,14 +13,16 @@ from typing import Any
 
 from simrt.world.network import HostNotServed
 
-_watched = frozenset({
-    "socket.connect",
-    "socket.sendto",
-    "socket.sendmsg",
-    "socket.getaddrinfo",
-    "socket.gethostbyname",
-    "socket.gethostbyaddr",
-})
+_watched = frozenset(
+    {
+        "socket.connect",
+        "socket.sendto",
+        "socket.sendmsg",
+        "socket.getaddrinfo",
+        "socket.gethostbyname",
+        "socket.gethostbyaddr",
+    }
+)
 _installed = False
 _depth = 0
 

@@ -50,9 +50,7 @@ class _Timer(asyncio.TimerHandle):
 
     _args: Any
 
-    def __init__(
-        self, when: float, callback: Any, args: Any, loop: "VirtualLoop", context: Context | None
-    ) -> None:
+    def __init__(self, when: float, callback: Any, args: Any, loop: "VirtualLoop", context: Context | None) -> None:
         self._when = when
         self._scheduled = True  # until the loop takes it out
         self._callback = callback
@@ -251,9 +249,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def _write_to_self(self) -> None:
         self._outside.wake()
 
-    def run_in_executor(
-        self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts
-    ) -> "asyncio.Future[T]":
+    def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> "asyncio.Future[T]":
         if self._closed or self._executor_shutdown_called:
             raise RuntimeError("the event loop takes no more jobs: it is closed or closing")
         if executor is None:
@@ -331,9 +327,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             await server.start_serving()
         return server
 
-    async def start_tls(
-        self, transport: Any, protocol: asyncio.BaseProtocol, sslcontext: Any, **options: Any
-    ) -> Any:
+    async def start_tls(self, transport: Any, protocol: asyncio.BaseProtocol, sslcontext: Any, **options: Any) -> Any:
         """Nothing to start: hand the transport to PROTOCOL."""
         transport.set_protocol(protocol)
         return transport

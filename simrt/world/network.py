@@ -267,9 +267,7 @@ class Network:
             HostNotServed: no one serves it.
         """
         name, number, listener = self._find(host, port)
-        client, server = join(
-            self.loop, (_CLIENT, next(self._ports)), (self.address_of(name), number), secure
-        )
+        client, server = join(self.loop, (_CLIENT, next(self._ports)), (self.address_of(name), number), secure)
         client.set_protocol(factory())
         try:
             server.set_protocol(listener.factory())

@@ -131,16 +131,17 @@ class Outside:
 
     def _workers(self) -> list[threading.Thread]:
         """anyio's worker threads that are at work for this loop: it starts its own, past the executor."""
-        if len(self._threads) == self._count:
+        count = len(self._threads)
+        if count == self._count:
             return []
         mine = [thread for thread in threading.enumerate() if getattr(thread, "loop", None) is self._loop]
+        if not mine:
+            self._count = count  # none of anyio's: no need to look again until there are more
         return [thread for thread in mine if getattr(vars(thread).get("queue"), "unfinished_tasks", None)]
 
     def _deliver_out_of_turn(self) -> bool:
         """Jobs may wait for each other: let the younger go first. And do not wait for what no one awaits."""
-        chosen = [job for job in self._jobs if job.call.done()] or [
-            job for job in self._jobs if job.future.done()
-        ]
+        chosen = [job for job in self._jobs if job.call.done()] or [job for job in self._jobs if job.future.done()]
         for job in chosen:
             self._jobs.remove(job)
             job.deliver()

@@ -70,11 +70,13 @@ class MemoryTransport(asyncio.Transport):
     _peer: "MemoryTransport"
 
     def __init__(self, loop: "VirtualLoop", sock: MemorySocket, secure: bool) -> None:
-        super().__init__({
-            "socket": sock,
-            "sockname": sock.getsockname(),
-            "peername": sock.getpeername(),
-        })
+        super().__init__(
+            {
+                "socket": sock,
+                "sockname": sock.getsockname(),
+                "peername": sock.getpeername(),
+            }
+        )
         self._loop = loop
         self._ready = loop._ready
         self._secure = secure
@@ -286,12 +288,14 @@ class MemoryTransport(asyncio.Transport):
             self.reset(exc)
 
     def _report(self, exc: Exception, what: str) -> None:
-        self._loop.call_exception_handler({
-            "message": f"{type(self._protocol).__qualname__}.{what}",
-            "exception": exc,
-            "transport": self,
-            "protocol": self._protocol,
-        })
+        self._loop.call_exception_handler(
+            {
+                "message": f"{type(self._protocol).__qualname__}.{what}",
+                "exception": exc,
+                "transport": self,
+                "protocol": self._protocol,
+            }
+        )
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "closing" if self._closing else "open"
