@@ -63,8 +63,7 @@ class Desk:
         """Take the call, from pickup to hang-up."""
         try:
             headers = self.line.headers or auth_headers()
-            self._spawn(self._listen())
-            await asyncio.sleep(0)  # let the microphone open before the connection does
+            self._spawn(self._listen())  # first: the caller talks from pickup on
             self._spawn(self._talk(headers))
             await self._over.wait()
         finally:

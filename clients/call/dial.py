@@ -36,8 +36,9 @@ async def dial(url: str, headers: dict[str, str]) -> ClientConnection:
     parts = urlsplit(url)
     where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"  # a query may hold a key
     try:
-        # A retrieved conversation item carries its whole audio in one message: no limit on their size.
-        return await connect(url, additional_headers=headers, max_size=None, close_timeout=2)
+        # No limit on the size: a retrieved conversation item carries its whole audio in one message.
+        # No compression: on base64 of speech it costs more time than it saves.
+        return await connect(url, additional_headers=headers, max_size=None, compression=None, close_timeout=2)
     except InvalidStatus as refusal:
         status = refusal.response.status_code
         advice = _REFUSALS.get(status, _REFUSALS[503] if status >= 500 else "check the URL")

@@ -65,7 +65,7 @@ class Playout:
         self._speaker.clear()
         cuts = []
         for item in self._items:
-            heard_ms = min(max(played_ms - item.start_ms, 0.0), item.received_ms)
+            heard_ms = max(played_ms - item.start_ms, 0.0)
             if item.received_ms - heard_ms >= 1:
                 self._lost.add(item.response_id)
             elif item.complete:
@@ -92,5 +92,7 @@ class Playout:
                 return item
         played_ms, queued_ms = self._speaker.played_ms, self._speaker.queued_ms
         self._items = [item for item in self._items if item.start_ms + item.received_ms > played_ms]
+        for item in self._items:
+            item.complete = True  # audio comes item by item
         self._items.append(_Item(response_id, item_id, content_index, played_ms + queued_ms))
         return self._items[-1]

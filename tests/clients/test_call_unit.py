@@ -24,6 +24,7 @@ from simrt.caller.line import Line, Speaker
 from simrt.world import World
 
 URL = "ws://desk.test/v1/realtime?model=any"
+HEAVY = AudioFormat("pcm16", 192000)  # one second of it is more than the way out holds
 KEY = {"Authorization": "Bearer not-a-real-key"}
 
 Event = dict[str, Any]
@@ -315,7 +316,7 @@ def test_no_frame_overtakes_the_queue_when_the_way_out_is_jammed() -> None:
         await asyncio.sleep(3)
         server.go_on_reading()
 
-    outcome = play(Call, script, caller_hangs_up_s=9)
+    outcome = play(Call, script, format=HEAVY, caller_hangs_up_s=9)
     frames = outcome.heard_frames
     assert frames == list(range(len(frames)))
     assert len(frames) >= 440
@@ -335,8 +336,8 @@ def test_agent_is_heard_while_the_way_out_is_jammed() -> None:
         await asyncio.sleep(1)
         server.go_on_reading()
 
-    outcome = play(Call, script, caller_hangs_up_s=6)
-    assert outcome.line.speaker.played_ms == 500
+    outcome = play(Call, script, format=HEAVY, caller_hangs_up_s=6)
+    assert outcome.line.speaker.played_ms == 500 / 8  # the script sends 24 kHz
 
 
 def test_microphone_opens_before_the_connection() -> None:
@@ -588,7 +589,8 @@ def barge_in(*, received_ms: int, after_s: float, complete: bool = False, beta: 
             await server.send("response.output_audio.done", response_id="r1", item_id="i1")
             await server.done()
         await asyncio.sleep(after_s)
-        await server.send("input_audio_buffer.speech_started", audio_start_ms=0, item_id="u1")
+        for _ in range(2):
+            await server.send("input_audio_buffer.speech_started", audio_start_ms=0, item_id="u1")
         if not complete:
             await server.audio(200)  # already on the wire
             await server.done("r1", "cancelled")
@@ -639,6 +641,20 @@ def test_only_the_item_that_was_playing_is_truncated() -> None:
     outcome = play(Call, script, caller_hangs_up_s=5)
     cuts = [(event["item_id"], event["audio_end_ms"]) for event in outcome.server.of("conversation.item.truncate")]
     assert cuts == [("i2", 250)]
+
+
+def test_item_is_all_heard_once_the_next_one_of_its_response_plays() -> None:
+    async def script(server: Server) -> None:
+        await server.greet()
+        await server.begin()
+        await server.audio(600, "r1", "i1")
+        await server.audio(600, "r1", "i2")
+        await asyncio.sleep(0.75)
+        await server.send("input_audio_buffer.speech_started", audio_start_ms=0)
+
+    outcome = play(Call, script, caller_hangs_up_s=5)
+    cuts = [(event["item_id"], event["audio_end_ms"]) for event in outcome.server.of("conversation.item.truncate")]
+    assert cuts == [("i2", 150)]
 
 
 def test_cancelled_response_falls_silent_without_speech_started() -> None:
@@ -792,6 +808,15 @@ def test_call_stays_on_the_line_when_the_caller_talks_over_the_goodbye(done_firs
     assert [event["audio_end_ms"] for event in outcome.server.of("conversation.item.truncate")] == [500]
     assert outcome.line.speaker.played_ms == 500 + 2000 + 2500
     assert outcome.line.hung_up_by == "client"
+
+
+@pytest.mark.parametrize("status", ["cancelled", "failed", "incomplete"])
+def test_call_stays_on_the_line_unless_the_goodbye_is_completed(status: str) -> None:
+    outcome = play(Call, ending(2300, done=status), caller_hangs_up_s=6)
+    assert "still open" in outcome.outputs[0][1]["message"]
+    assert not outcome.server.of("response.create")
+    assert outcome.line.speaker.played_ms == 2300
+    assert outcome.line.hung_up_by == "caller"
 
 
 @pytest.mark.parametrize("client", [NaiveCall, DrainCall])
