@@ -60,7 +60,7 @@ class Stage:
             self.refused_session = session
             return refusal
         peer = ReplayPeer(session, request)
-        self._offset_us = self.clock.now_us()
+        self._offset_us = peer.opened_us = self.clock.now_us()
         self.peers.append(peer)
         return peer
 
@@ -288,12 +288,12 @@ def _replies(talk: Conversation, score: Score, end_us: int) -> list[Reply]:
             Reply(
                 heard.reply,
                 heard.transcript,
-                audio_ms,
-                heard.audio_ms,
-                heard.heard_ms,
+                round(audio_ms, 3),
+                round(heard.audio_ms, 3),
+                round(heard.heard_ms, 3),
                 heard.heard_text,
                 cut_off,
-                heard.again_ms,
+                round(heard.again_ms, 3),
                 from_ms,
             )
         )

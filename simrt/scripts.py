@@ -8,7 +8,10 @@ from collections.abc import Callable
 from typing import Literal
 
 from simrt.caller.clip import fixture_clip
+from simrt.cassette.header import Header
 from simrt.cassette.script import Pacing, Reply, Script, Step, Tool, Turn
+from simrt.cassette.store import Cassette
+from simrt.trace import Trace
 
 _READY_MS = 200  # 60 ms to session.created and this make a session that is ready 0.26 s after pickup
 _PICKUP = "pickup+0ms"
@@ -70,6 +73,8 @@ def late_ready() -> Script:
     return Script(steps, Pacing(ready_ms=9_940))
 
 
+PROFILE = "polyai"
+
 SCRIPTS: dict[str, Callable[[], Script]] = {
     "front-desk": front_desk,
     "front-desk-short": lambda: front_desk("goodbye-short"),
@@ -77,3 +82,9 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
     "late-ready": late_ready,
     "no-done": lambda: front_desk(done=False),
 }
+
+
+def authored(name: str) -> Cassette:
+    """The script of that name as an authored cassette, in memory."""
+    header = Header(profile=PROFILE, how="authored", origin=f"simrt.scripts: {name}", created="2026-11-30T00:00:00Z")
+    return Cassette(header, Trace(), SCRIPTS[name]())

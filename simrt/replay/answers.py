@@ -237,7 +237,7 @@ class Answers:
         if s.polyai and turn.cut_us:
             first_us = s.listener.arrivals.when(match.from_us + 1)
             extra = max(0, (when_us if first_us is None else first_us) + turn.cut_us - started_us)
-        self.cut(started_us + extra, "turn_detected")
+        self.cut(started_us + extra + 200, "turn_detected")  # just behind speech_started
         return extra
 
     def cut(self, at_us: int, reason: str) -> None:

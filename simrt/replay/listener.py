@@ -28,6 +28,7 @@ _FOUND = 0.70  # ... of 480 ms
 _WORD = 0.70  # ... of one word
 _TRIES_US = (60_000, 120_000, 240_000, 480_000)  # after these, every _EVERY_US with the last _EVERY_US of sound
 _EVERY_US = 480_000
+_LEAD = 400  # samples of silence before a clip that an append may begin with
 _GAP_US = 400_000  # silence that ends a stretch of sound which matched nothing
 
 
@@ -42,7 +43,8 @@ class Utterance:
 
     def __post_init__(self) -> None:
         self.wave = thin(self.samples, 24000)
-        self.energy = np.concatenate([[0.0], np.cumsum(np.square(self.wave, dtype=np.float64))])
+        self.padded = np.concatenate([np.zeros(_LEAD, np.float32), self.wave])
+        self.energy = np.concatenate([[0.0], np.cumsum(np.square(self.padded, dtype=np.float64))])
         loud = np.flatnonzero(np.abs(self.wave) > 2 * _QUIET)
         self.onset_us = int(loud[0]) * _US if len(loud) else 0
 
@@ -164,8 +166,8 @@ class Listener:
 
     @staticmethod
     def _best_lag(utterance: Utterance, wave: Wave) -> tuple[float, int]:
-        """The best normalised correlation of the arrived wave within the clip, and at which clip sample it begins."""
-        clip = utterance.wave
+        """The best normalised correlation of the arrived wave with the clip, and at which clip sample it begins."""
+        clip = utterance.padded
         length = min(len(wave), len(clip))
         wave = wave[:length]
         size = 1 << (len(clip) + length - 1).bit_length()
@@ -176,7 +178,7 @@ class Listener:
         norm = np.sqrt(np.maximum(energy, 1.0)) * max(float(np.sqrt(np.dot(wave, wave))), 1.0)
         scores = product[: len(lags)] / norm
         lag = int(np.argmax(scores))
-        return float(scores[lag]), lag
+        return float(scores[lag]), lag - _LEAD
 
     def window(self, start_us: int, end_us: int) -> Wave:
         """What arrived between two buffer positions, at 8 kHz; shorter if less has arrived."""

@@ -18,7 +18,7 @@ from simrt.dialect.realtime import AUDIO_DELTAS, GA_TO_BETA, apply_session
 from simrt.faults.base import Fault, Send
 from simrt.replay.answers import Answers
 from simrt.replay.listener import Listener, Match, Utterance
-from simrt.replay.score import Cause, Score, ScoredFrame, ScoredTurn, control_kind
+from simrt.replay.score import Cause, Score, ScoredFrame, ScoredReply, ScoredTurn, control_kind
 from simrt.replay.session import Observer, Session, Verdict
 from simrt.trace import parse_event
 from simrt.wire import Refusal, Request
@@ -337,6 +337,19 @@ class RealtimeSession(Session):
         item = event.get("item")
         if isinstance(item, dict) and item.get("id"):
             self.items[str(item["id"])] = item
+
+    def heard_at(self) -> list[tuple[ScoredTurn, int]]:
+        """The turns that were recognised, each with where its clip began in the input buffer, in µs."""
+        return [
+            (turn, self._turn_matches[turn.index].offset_us)
+            for turn in self.score.turns
+            if turn.index in self._turn_matches
+        ]
+
+    def sent_audio(self) -> list[tuple[ScoredReply, int]]:
+        """The replies of which audio was sent, in that order, each with how much of it, in µs."""
+        by_item = {reply.item_id: reply for reply in self.score.replies}
+        return [(by_item[item_id], sent_us) for item_id, sent_us in self.item_audio_us.items() if item_id in by_item]
 
     def merge_session(self, stated: dict[str, Any]) -> dict[str, Any]:
         """The session's configuration with what the client states laid on it."""

@@ -179,7 +179,8 @@ class WebSocketServer(asyncio.Protocol):
 class ReplayPeer:
     """Drives a session with the loop's time, and records the call.
 
-    `finished` is called with the trace when the connection has ended. Times in the trace are µs since the handshake.
+    `finished` is called with the trace when the connection has ended. Times in the trace are µs since the handshake,
+    which came at `opened_us` of the call.
     """
 
     def __init__(
@@ -195,7 +196,7 @@ class ReplayPeer:
         self._timer_us: int | None = None
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
-        self.opened_us = round(self._start * 1_000_000)
+        self.opened_us = 0
 
     def now_us(self) -> int:
         """µs since the connection opened."""

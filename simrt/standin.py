@@ -1,0 +1,72 @@
+"""The stand-in service: authored calls served in real time on a loopback socket, and recorded through the proxy.
+
+For when there is no key and no network: what comes out is a cassette like any other, labelled "stand-in".
+"""
+
+import asyncio
+from pathlib import Path
+
+from simrt.call import HEADERS, Client, Conversation, Stage, finish
+from simrt.caller import Clock, Ear, Line
+from simrt.cassette.header import Word
+from simrt.cassette.script import Script
+from simrt.cassette.store import load, save
+from simrt.cues import says_of
+from simrt.record import Proxy
+from simrt.replay.authored import author
+from simrt.replay.realtime import RealtimeSession
+from simrt.replay.server import serve
+from simrt.result import CallResult
+from simrt.scripts import PROFILE
+
+
+async def record_stand_in(
+    script: Script, client: Client, out: Path, *, overwrite: bool = False
+) -> tuple[Path, CallResult]:
+    """Serve `script` in real time, let `client` call it through the recording proxy, and return cassette and result.
+
+    Takes as long as the call. The cassette's header gets the places of all words, since they are known here.
+    """
+    score = author(script, PROFILE)
+    clock = Clock(asyncio.get_running_loop())
+    line = Line.on(clock, "", HEADERS)
+    ear = Ear(line.speaker)
+    stage = Stage(score, (), 0, clock, ear)
+    server = await serve(stage.accept)
+    port = server.sockets[0].getsockname()[1]
+    upstream = f"ws://127.0.0.1:{port}"
+    try:
+        async with Proxy(upstream, out, how="stand-in", profile=PROFILE, overwrite=overwrite) as proxy:
+            line.url = proxy.environment["DIALOG_REALTIME_URL"] + "?model=simrt-stand-in"
+            talk = Conversation(client, line, ear, score, (), [say for _, say in says_of(score)], cap_ms=60_000)
+            await talk.run()
+        path = proxy.recordings[0]
+    finally:
+        server.close()
+    result = finish(talk, stage)
+    _place_words(path, stage)
+    return path, result
+
+
+def _place_words(path: Path, stage: Stage) -> None:
+    """Write the words' times into the cassette's header, in ms of each side's audio."""
+    session = stage.peers[0].session
+    assert isinstance(session, RealtimeSession)
+    caller = [
+        Word(word.text, max(0, word.start_ms + offset_us // 1000), word.end_ms + offset_us // 1000)
+        for turn, offset_us in session.heard_at()
+        for word in turn.words
+        if word.end_ms + offset_us // 1000 > 0
+    ]
+    agent: list[Word] = []
+    start_ms = 0.0
+    for reply, sent_us in session.sent_audio():
+        agent.extend(
+            Word(word.text, round(start_ms + word.start_ms), round(start_ms + word.end_ms))
+            for word in reply.words or []
+            if word.end_ms * 1000 <= sent_us
+        )
+        start_ms += sent_us / 1000
+    cassette = load(path)
+    cassette.header.words = {"caller": caller, "agent": agent}
+    save(cassette, path, overwrite=True)
