@@ -45,13 +45,13 @@ def realtime_url() -> str | None:
 
 async def call(client: type[FrontDesk], url: str) -> None:
     """One call, from pickup to hang-up."""
-    loop = asyncio.get_running_loop()
-    line = PrintedLine.on(Clock(loop), url)
     # Nothing tells the ear of a real line where a reply ends: the caller speaks when it has been quiet for a while.
     says = [
         Say(fixture_clip("booking"), parse_cue("pickup+0ms")),
         Say(fixture_clip("nothing-else"), parse_cue("line.quiet+800ms")),
     ]
+    loop = asyncio.get_running_loop()
+    line = PrintedLine.on(Clock(loop), url)  # from here on the call is picked up
     Caller(says, line, Ear(line.speaker)).start()
     timer = loop.call_later(LONGEST_CALL_S, line.cut, "caller")
     try:
