@@ -160,7 +160,7 @@ class Listener:
         offset = start_us - lag * _US
         if utterance.home_us is not None:
             home = utterance.home_us + self._shift_us
-            if abs(offset - home) < 2_000:
+            if abs(offset - home) <= 2 * _US:
                 offset = home  # the very position of the recording: no rounding to the 8 kHz grid
         return Match(utterance, offset, max(sound_us, offset))
 
