@@ -21,11 +21,14 @@ import msgspec
 from simrt.cassette.secret_names import (
     AUDIO_TYPE,
     AUDIO_VALUE,
+    ESCAPE_HINTS,
+    FIELD_SUFFIXES,
     FIELDS,
     HEADER_NAMES,
     HEADER_SUFFIXES,
     PREFIX_HINTS,
     QUERY_NAMES,
+    QUERY_SUFFIXES,
     SHAPES,
     SUBPROTOCOL,
     SUBPROTOCOL_ANNOUNCERS,
@@ -51,6 +54,8 @@ _LABELLED = re.compile(
 )
 _PLACEHOLDER = "simrt:audio:7c1d0e"
 _OPAQUE = re.compile(r"[A-Za-z0-9+/]{256,}={0,2}")
+_QUERY = re.compile(r"([?&;#]([\w.%\[\]-]+)=)([^&#\s\"'<>]+)")
+_RAW_HINTS = (*PREFIX_HINTS, *ESCAPE_HINTS)
 _MAX_CLEAN = 256
 _MAX_ENVELOPE = 100  # a caller's append; a server's delta has ids that never come back
 
@@ -74,13 +79,11 @@ class Redactor:
         environ: Mapping[str, str] | None = None,
         hook: Hook | None = None,
     ) -> None:
-        self._headers = HEADER_NAMES | {normal(name) for name in headers}
-        fields, names = tuple(fields), QUERY_NAMES | set(query)
-        self._fields = FIELDS | set(map(normal, fields))
-        self._query = re.compile(
-            rf"([?&;](?:{'|'.join(sorted(map(re.escape, names)))})=)([^&#\s\"'<>]+)", re.IGNORECASE
-        )
-        self._hints = (*WORD_HINTS, *map(normal, fields), *(f"{normal(name)}=" for name in names))
+        more_fields, more_query = set(map(normal, fields)), set(map(normal, query))
+        self._headers = HEADER_NAMES | set(map(normal, headers))
+        self._fields = FIELDS | more_fields
+        self._query = QUERY_NAMES | more_query
+        self._hints = (*WORD_HINTS, *sorted(more_fields), *sorted(f"{name}=" for name in more_query))
         self._patterns = tuple(re.compile(pattern) for pattern in patterns)
         self._hook = hook
         self._needles: dict[str, str] = {}
@@ -236,9 +239,7 @@ class Redactor:
                 lambda found: found[1] + self._replace(found[0][len(found[1]) : -1], "url") + "@", text
             )
         if "=" in text:
-            text = self._query.sub(
-                lambda found: found[1] + self._replace(found[2], f"query:{found[1][1:-1].lower()}"), text
-            )
+            text = _QUERY.sub(self._queried, text)
         for needle in self._longest_first:
             if needle in text:
                 text = text.replace(needle, REDACTED)
@@ -253,6 +254,12 @@ class Redactor:
                     self.learn(part, kind)
                     self.learn(unquote(part), kind)
         return REDACTED
+
+    def _queried(self, found: re.Match[str]) -> str:
+        name = normal(unquote(found[2])).rstrip("[]")
+        if name not in self._query and not name.endswith(QUERY_SUFFIXES):
+            return found[0]
+        return found[1] + self._replace(found[3], f"query:{found[2].lower()}")
 
     def _shaped(self, kind: str, found: re.Match[str]) -> str:
         """A match of a key's shape; what its first group holds, if it has one, stays."""
@@ -283,7 +290,7 @@ class Redactor:
         for needle in self._longest_first:
             if needle in text:
                 return True
-        for hint in PREFIX_HINTS:
+        for hint in _RAW_HINTS:
             if hint in text:
                 return True
         plain = normal(text)
@@ -310,6 +317,9 @@ class Redactor:
             return [self._walk(item) for item in value]
         if isinstance(value, dict):
             remote = value.get("type") == "mcp" or "server_url" in value
+            name, held = value.get("name"), value.get("value")
+            if isinstance(name, str) and isinstance(held, str) and held and self._is_field(name):
+                value = {**value, "value": self._replace(held, f"field:{name}")}
             return {self.text(key): self._member(key, item, remote) for key, item in value.items()}
         if isinstance(value, (int, float)) and repr(value) in self._needles:
             return self._replace(repr(value), self._needles[repr(value)])
@@ -317,7 +327,7 @@ class Redactor:
 
     def _member(self, key: str, value: Any, remote: bool) -> Any:
         """One member of an object. `remote`: the object describes a remote tool server, whose headers are secret."""
-        if normal(key) in self._fields:
+        if self._is_field(key):
             kind = f"field:{key}"
             if isinstance(value, dict):
                 held = ("value", "secret", "token", "key")
@@ -334,6 +344,10 @@ class Redactor:
         if normal(key) == "headers" and isinstance(value, dict):
             return {name: self._header_member(name, item, remote) for name, item in value.items()}
         return self._walk(value)
+
+    def _is_field(self, name: str) -> bool:
+        plain = normal(name)
+        return plain in self._fields or plain.endswith(FIELD_SUFFIXES)
 
     def _header_member(self, name: str, value: Any, remote: bool) -> Any:
         if isinstance(value, list):

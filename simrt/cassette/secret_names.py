@@ -9,33 +9,31 @@ def normal(name: str) -> str:
 
 
 HEADER_NAMES = frozenset({"authorization", "proxyauthorization", "cookie", "setcookie"})
-HEADER_SUFFIXES = ("apikey", "key", "token", "secret", "password", "authorization", "signature")
+HEADER_SUFFIXES = ("key", "token", "secret", "password", "authorization", "signature")
 
-QUERY_NAMES = frozenset(
-    {
-        *("key", "api-key", "api_key", "apikey", "subscription-key", "ocp-apim-subscription-key"),
-        *("token", "access_token", "access-token", "auth_token", "id_token", "jwt", "client_secret", "secret"),
-        *("sig", "signature", "x-amz-signature", "x-amz-security-token", "x-amz-credential", "x-goog-signature"),
-        *("password", "authorization", "bearer", "ephemeral_key"),
-    }
+QUERY_NAMES = frozenset({"key", "sig", "jwt", "bearer", "auth"})
+QUERY_SUFFIXES = (
+    *("apikey", "subscriptionkey", "accesskey", "secretkey", "ephemeralkey", "token", "secret", "password"),
+    *("signature", "authorization", "credential"),
 )
 
-FIELDS = frozenset(
-    {
-        *("authorization", "proxyauthorization", "apikey", "xapikey", "openaiapikey", "subscriptionkey"),
-        *("clientsecret", "secretkey", "privatekey", "ephemeralkey", "secret"),
-        *("accesstoken", "refreshtoken", "idtoken", "authtoken", "bearertoken", "sessiontoken"),
-        *("password", "passwd"),
-    }
+FIELDS = frozenset({"bearer", "jwt", "credential", "credentials"})
+FIELD_SUFFIXES = (
+    *("authorization", "apikey", "secret", "password", "passwd", "secretkey", "privatekey", "accesskey"),
+    *("ephemeralkey", "subscriptionkey", "accesstoken", "refreshtoken", "idtoken", "authtoken", "bearertoken"),
+    "sessiontoken",
 )
 
 # An event without any of these needs no closer look. Looked for in the normalised text, and in the text itself.
 WORD_HINTS = (
-    *("authorization", "apikey", "secret", "password", "passwd", "bearer", "privatekey", "ephemeralkey"),
-    *("accesstoken", "refreshtoken", "idtoken", "authtoken", "sessiontoken", "subscriptionkey"),
-    *("headers", "://"),
+    *("authorization", "apikey", "secret", "password", "passwd", "bearer", "jwt", "credential"),
+    *("privatekey", "accesskey", "ephemeralkey", "subscriptionkey"),
+    *("accesstoken", "refreshtoken", "idtoken", "authtoken", "sessiontoken"),
+    *("headers", "://", "key=", "token=", "sig=", "signature="),
 )
 PREFIX_HINTS = ("sk-", "rk-", "ek_", "xai-", "gsk_", "AIza", "eyJ", "earer ", "insecure-api-key")
+ESCAPE_HINTS = ("\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007")
+"""Plain letters that are written as escapes may be anything."""
 
 SHAPES = (
     ("subprotocol:openai-insecure-api-key", re.compile(r"(openai-insecure-api-key\.)(?!<redacted>)[^\s\"',;<>\\]+")),
@@ -48,10 +46,10 @@ SHAPES = (
     ("shape:bearer", re.compile(r"(\b[Bb]earer +)(?=\S*\d)[A-Za-z0-9._~+/=-]{8,}")),
 )
 
-# Up to the end of a label that names a credential: openai-insecure-api-key.<KEY>, base64url.bearer.<TOKEN>
+# Up to the end of what names a credential: bearer-<TOKEN>; openai-insecure-api-key.<KEY>, base64url.bearer.<TOKEN>
+_NAMED = "key|token|secret|bearer|password|ephemeral|authorization|jwt"
 SUBPROTOCOL = re.compile(
-    r"((?:[^.]+\.)*?[^.:=]*(?:key|token|secret|bearer|password|ephemeral|authorization|jwt)[^.:=]*[.:=])(?=.)",
-    re.IGNORECASE,
+    rf"([a-z_-]*?(?:{_NAMED})[-_:=|](?=[^\s.]*\d)(?=\S{{8}})|(?:[^.]+\.)*?[^.]*(?:{_NAMED})[^.]*\.(?=.))", re.IGNORECASE
 )
 SUBPROTOCOL_ANNOUNCERS = frozenset({"token", "accesstoken", "bearer", "apikey", "key", "authorization", "jwt"})
 

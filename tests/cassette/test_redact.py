@@ -64,7 +64,19 @@ def test_other_headers_stay(name: str, value: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["api-key", "api_key", "key", "token", "access_token", "sig", "signature", "X-Amz-Signature", "client_secret"],
+    [
+        "OPENAI_API_KEY",
+        "authToken",
+        "api-key",
+        "api_key",
+        "key",
+        "token",
+        "access_token",
+        "sig",
+        "signature",
+        "X-Amz-Signature",
+        "client_secret",
+    ],
 )
 def test_query_keys(name: str) -> None:
     r = redactor()
@@ -93,6 +105,9 @@ def test_userinfo() -> None:
         (["token", KEY], ["token", REDACTED]),
         (["openai-beta.realtime-v1", "openai-project.proj_1"], ["openai-beta.realtime-v1", "openai-project.proj_1"]),
         (["sk-proj-0123456789abcdef0123"], [REDACTED]),
+        ([f"bearer-{KEY}"], [f"bearer-{REDACTED}"]),
+        (["bearer-ab1cdefgh.ijkl.mnop"], [f"bearer-{REDACTED}"]),
+        (["graphql-transport-ws", "token-passing-style"], ["graphql-transport-ws", "token-passing-style"]),
     ],
 )
 def test_subprotocols(offered: list[str], kept: list[str]) -> None:
@@ -134,6 +149,8 @@ def test_a_key_echoed_in_a_refusal() -> None:
         ({"session": {"client_secret": "short"}}, {"session": {"client_secret": REDACTED}}),
         ({"a": [{"b": {"Api-Key": "x"}}]}, {"a": [{"b": {"Api-Key": REDACTED}}]}),
         ({"apiKey": ["x", "y"]}, {"apiKey": [REDACTED, REDACTED]}),
+        ({"azure_api_key": "x", "signingSecret": "y"}, {"azure_api_key": REDACTED, "signingSecret": REDACTED}),
+        ({"name": "X-Api-Key", "value": "x"}, {"name": "X-Api-Key", "value": REDACTED}),
         ({"password": 1234}, {"password": REDACTED}),
         ({"password": None, "authorization": ""}, {"password": None, "authorization": ""}),
         (
@@ -212,6 +229,13 @@ def test_values_of_the_environment() -> None:
     clean = event(r, {"a": "xalpha-99-omegax", "b": "short", "c": "/home/somebody", "hunter2hunter2": 1})
     assert clean == {"a": f"x{REDACTED}x", "b": "short", "c": "/home/somebody", REDACTED: 1}
     assert r.redacted == ["env:MY_API_KEY", "env:db_password"]
+
+
+def test_a_secret_written_in_escapes() -> None:
+    r = Redactor(environ={"X_KEY": KEY})
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+    assert event(r, {"b": 1}) == {"b": 1}
+    assert r.payload(f'{{"a":"{escaped}"}}') == f'{{"a":"{REDACTED}"}}'
 
 
 def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
