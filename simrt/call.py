@@ -1,7 +1,6 @@
 """One call: a caller, a client and a replay server in a World."""
 
 import asyncio
-import hashlib
 import inspect
 import traceback
 from collections.abc import Callable, Sequence
@@ -20,8 +19,8 @@ from simrt.replay.score import ReplyKey, Score
 from simrt.replay.server import ReplayPeer, WebSocketServer
 from simrt.replay.session import Session, Verdict
 from simrt.replay.vad import VadName
-from simrt.result import CallerTurn, CallResult, Reply, TimelineRow
-from simrt.trace import Trace, parse_event
+from simrt.result import CallerTurn, CallResult, Reply
+from simrt.trace import Trace
 from simrt.wire import Peer, Refusal, Request
 from simrt.world import World
 
@@ -31,7 +30,6 @@ URL = "ws://simrt.test/v1/realtime?model=simrt"
 HEADERS = {"Authorization": "Bearer simrt"}
 CAP_MS = 600_000
 _PATHS = ("/realtime", "/live/sessions")
-_QUIET_EVENTS = ("input_audio_buffer.append",)
 
 
 class Stage:
@@ -138,15 +136,33 @@ async def _call(
     format: AudioFormat,
     cap_ms: int,
 ) -> CallResult:
+    talk, stage = pick_up(client, score, plan, says, seed, url, headers, format, cap_ms)
+    world.listen("*", lambda: WebSocketServer(stage.accept))
+    await talk.run()
+    return finish(talk, stage)
+
+
+def pick_up(
+    client: Client,
+    score: Score,
+    plan: Sequence[Fault] = (),
+    says: Sequence[Say] | None = None,
+    seed: int = 0,
+    url: str = URL,
+    headers: dict[str, str] | None = None,
+    format: AudioFormat = PCM24,
+    cap_ms: int = CAP_MS,
+) -> tuple["Conversation", Stage]:
+    """A client on a line, and the stage that serves it; the time of the call is the running loop's from now on.
+
+    What is left to do: let connections find `stage.accept`, run the conversation, and `finish` both.
+    """
+    wanted = [say for _, say in says_of(score)] if says is None else list(says)
     clock = Clock(asyncio.get_running_loop())
     line = Line.on(clock, url, HEADERS if headers is None else headers, format)
     ear = Ear(line.speaker)
     stage = Stage(score, plan, seed, clock, ear)
-    world.listen("*", lambda: WebSocketServer(stage.accept))
-    wanted = [say for _, say in says_of(score)] if says is None else list(says)
-    talk = Conversation(client, line, ear, score, plan, wanted, cap_ms)
-    await talk.run()
-    return finish(talk, stage)
+    return Conversation(client, line, ear, score, plan, wanted, cap_ms), stage
 
 
 class Conversation:
@@ -222,11 +238,10 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
         replies=_replies(talk, score, end_us),
         closed_by=_closed_by(talk, traces),
         virtual_ms=end_us / 1000,
-        trace_sha256=_digest(traces),
         verdict=verdict,
-        timeline=_timeline(talk, stage),
         log=[f"{note.t_us / 1000:.1f} ms  {note.message}" for note in line.notes],
         traces=traces,
+        opened_ms=[peer.opened_us / 1000 for peer in stage.peers],
         line=line,
     )
     message = _complaint(talk, stage, first is None)
@@ -305,36 +320,3 @@ def _closed_by(talk: Conversation, traces: list[Trace]) -> str:
         return "cap"
     closing = traces[-1].closing if traces else None
     return closing.by if closing is not None else "client"
-
-
-def _digest(traces: list[Trace]) -> str:
-    if len(traces) == 1:
-        return traces[0].sha256()
-    return hashlib.sha256("".join(trace.sha256() for trace in traces).encode()).hexdigest()
-
-
-def _timeline(talk: Conversation, stage: Stage) -> list[TimelineRow]:
-    """Everything that happened but the audio frames, in order."""
-    rows: list[tuple[int, int, TimelineRow]] = []
-
-    def add(t_us: int, who: str, what: str) -> None:
-        rows.append((t_us, len(rows), TimelineRow(t_us / 1000, who, what)))
-
-    for said in talk.caller.utterances:
-        add(said.started_us, "caller", f"says {said.clip.text or said.clip.name!r}")
-    for peer in stage.peers:
-        for frame in peer.trace.frames:
-            event = parse_event(frame.payload)
-            kind = str(event.get("type")) if event is not None else f"{len(frame.payload)} bytes"
-            if not kind.endswith((".delta", *_QUIET_EVENTS)):
-                add(peer.opened_us + frame.t_us, frame.sender, kind + (" (synthetic)" if frame.synthetic else ""))
-        for mark in peer.trace.marks:
-            add(peer.opened_us + mark.t_us, mark.kind, str(mark.detail.get("fault", mark.detail)))
-        closing = peer.trace.closing
-        if closing is not None:
-            add(peer.opened_us + closing.t_us, closing.by, f"closes {closing.code} {closing.reason}".strip())
-    for note in talk.line.notes:
-        add(note.t_us, "client", f"notes: {note.message}")
-    if talk.line.hung_up_us is not None:
-        add(talk.line.hung_up_us, "line", f"hung up by {talk.line.hung_up_by}")
-    return [row for _, _, row in sorted(rows, key=lambda entry: entry[:2])]

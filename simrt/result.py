@@ -1,14 +1,15 @@
 """What a call came to: what was said, what was heard, and what did not go as on the cassette."""
 
+import hashlib
 from typing import Any
 
 import msgspec
 
 from simrt.audio import Samples
-from simrt.caller import Line, stereo
+from simrt.caller import Line, Utterance, stereo
 from simrt.caller.cue import ReplyKey
 from simrt.replay.session import Verdict
-from simrt.trace import Trace
+from simrt.trace import Trace, parse_event
 
 
 class CallerTurn(msgspec.Struct):
@@ -55,7 +56,8 @@ class CallResult(msgspec.Struct):
     """One call. Times are ms from pickup.
 
     `ready_ms`: when `session.updated` reached the client (None: never). `closed_by`: "client", "server", "network", or
-    "cap" when the client was still there at the virtual-time cap. `log`: what the client noted.
+    "cap" when the client was still there at the virtual-time cap. `log`: what the client noted. `traces` has one for
+    each connection, its times count from the moment in `opened_ms`.
     """
 
     ready_ms: float | None
@@ -63,13 +65,27 @@ class CallResult(msgspec.Struct):
     replies: list[Reply]
     closed_by: str
     virtual_ms: float
-    trace_sha256: str
     verdict: Verdict
-    timeline: list[TimelineRow]
     log: list[str]
     traces: list[Trace]
-    line: Line | None = None
+    connected_us: list[int]
+    utterances: list[Utterance]
+    line: Line
     error: str | None = None
+
+    @property
+    def trace_sha256(self) -> str:
+        """The digest of all that crossed the wire, with its times: equal digests mean identical calls."""
+        if len(self.traces) == 1:
+            return self.traces[0].sha256()
+        return hashlib.sha256("".join(trace.sha256() for trace in self.traces).encode()).hexdigest()
+
+    @property
+    def timeline(self) -> list[TimelineRow]:
+        """Everything that happened but the audio and the deltas, in order."""
+        return timeline(self)
+
+    opened_ms: list[float] = []
 
     @property
     def trace(self) -> Trace:
@@ -90,8 +106,6 @@ class CallResult(msgspec.Struct):
 
     def audio(self) -> Samples:
         """The call as stereo samples at 24 kHz, shape (n, 2): the caller as said, and what was heard."""
-        if self.line is None:
-            raise ValueError("this result was loaded, its audio is gone")
         return stereo(self.line.microphone, self.line.speaker, round(self.virtual_ms * 1000))
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,3 +122,30 @@ class CallResult(msgspec.Struct):
             "log": self.log,
             "error": self.error,
         }
+
+
+def timeline(result: CallResult) -> list[TimelineRow]:
+    """The rows of a call, sorted by time; what happened at one moment keeps its order."""
+    rows: list[tuple[int, int, TimelineRow]] = []
+
+    def add(t_us: int, who: str, what: str) -> None:
+        rows.append((t_us, len(rows), TimelineRow(t_us / 1000, who, what)))
+
+    for said in result.utterances:
+        add(said.started_us, "caller", f"says {said.clip.text or said.clip.name!r}")
+    for opened_us, trace in zip(result.connected_us, result.traces, strict=True):
+        for frame in trace.frames:
+            event = parse_event(frame.payload)
+            kind = str(event.get("type")) if event is not None else f"{len(frame.payload)} bytes"
+            if not kind.endswith((".delta", "input_audio_buffer.append")):
+                add(opened_us + frame.t_us, frame.sender, kind + (" (synthetic)" if frame.synthetic else ""))
+        for mark in trace.marks:
+            add(opened_us + mark.t_us, mark.kind, str(mark.detail.get("fault", mark.detail)))
+        closing = trace.closing
+        if closing is not None:
+            add(opened_us + closing.t_us, closing.by, f"closes {closing.code} {closing.reason}".strip())
+    for note in result.line.notes:
+        add(note.t_us, "client", f"notes: {note.message}")
+    if result.line.hung_up_us is not None:
+        add(result.line.hung_up_us, "line", f"hung up by {result.line.hung_up_by}")
+    return [row for _, _, row in sorted(rows, key=lambda entry: entry[:2])]
