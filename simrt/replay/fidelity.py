@@ -50,7 +50,8 @@ def check_fidelity(cassette: Cassette, name: str | Path = "") -> Fidelity:
 def _compare(want: list[Frame], got: list[tuple[int, Send]], result: Fidelity) -> Fidelity:
     for frame, (t_us, send) in zip(want, got, strict=False):
         if not _equal(frame.payload, send.payload):
-            result.difference = f"frame {result.frames} at {frame.t_us / 1000:.1f} ms: {_short(frame.payload)} came back as {_short(send.payload)}"
+            place = f"frame {result.frames} at {frame.t_us / 1000:.1f} ms"
+            result.difference = f"{place}: {_short(frame.payload)} came back as {_short(send.payload)}"
             return result
         result.frames += 1
         result.worst_us = max(result.worst_us, abs(t_us - frame.t_us))

@@ -29,6 +29,7 @@ _WORD = 0.70  # ... of one word
 _TRIES_US = (60_000, 120_000, 240_000, 480_000)  # after these, every _EVERY_US with the last _EVERY_US of sound
 _EVERY_US = 480_000
 _LEAD = 400  # samples of silence before a clip that an append may begin with
+_PIECE_MS = 60  # longer appends are listened to in pieces
 _GAP_US = 400_000  # silence that ends a stretch of sound which matched nothing
 
 
@@ -90,24 +91,41 @@ class Listener:
         self._tries = 0
         self._shift_us = 0
         self._busy_until_us = 0
+        self._usual_size, self._usual_us = -1, 0
+        self._usual_format: AudioFormat | None = None
 
-    def feed(self, data: bytes, fmt: AudioFormat, now_us: int) -> Match | None:
-        """Take one append; returns the utterance that is recognised with it, if any.
+    def feed(self, data: bytes, fmt: AudioFormat, now_us: int) -> list[Match]:
+        """Take one append; returns the utterances that are recognised with it, mostly none.
 
-        A recognised utterance is no longer waited for.
+        A recognised utterance is no longer waited for. A long append is gone through as if it had come in short ones;
+        an odd last byte of PCM16 counts for nothing.
         """
-        quiet = data.count(0) == len(data) if fmt.encoding == "pcm16" else data.count(data[:1]) == len(data)
-        start = self.arrivals.total_us
+        data = data[: len(data) // fmt.width * fmt.width]
+        size = fmt.size_of(_PIECE_MS)
+        if len(data) <= size:
+            match = self._take(data, fmt, now_us)
+            return [match] if match is not None else []
+        pieces = (data[k : k + size] for k in range(0, len(data), size))
+        return [match for piece in pieces if (match := self._take(piece, fmt, now_us)) is not None]
+
+    def _take(self, data: bytes, fmt: AudioFormat, now_us: int) -> Match | None:
+        size = len(data)
+        if size != self._usual_size or fmt is not self._usual_format:
+            self._usual_size, self._usual_format, self._usual_us = size, fmt, fmt.duration_us(size)
+        same = data.count(data[:1]) == size
+        quiet = same and (fmt.encoding != "pcm16" or data[:1] in b"\0")
+        arrivals = self.arrivals
+        start = arrivals.total_us
         self._starts.append(start)
         self._chunks.append((data, fmt))
-        self.arrivals.add(fmt.duration_us(len(data)), now_us)
+        arrivals.add(self._usual_us, now_us)
         if not quiet:
             samples = fmt.decode(data).astype(np.float32)
             quiet = len(samples) == 0 or float(np.dot(samples, samples)) < _QUIET * _QUIET * len(samples)
         if quiet:
             if self._sound_us is None:
                 return None
-            self._quiet_us += self.arrivals.total_us - start
+            self._quiet_us += arrivals.total_us - start
             if self._quiet_us < _GAP_US:
                 return self._try(self._sound_us)
             match = self._try(self._sound_us, last=True)

@@ -23,6 +23,7 @@ from simrt.replay.session import Observer, Session, Verdict
 from simrt.trace import parse_event
 from simrt.wire import Refusal, Request
 
+_a2b = binascii.a2b_base64
 _encode = msgspec.json.Encoder().encode
 _PLAIN = frozenset(
     {
@@ -74,6 +75,7 @@ class RealtimeSession(Session):
         self._turn_matches: dict[int, Match] = {}
         self._awaiting: list[tuple[int, str, ScoredTurn, Match]] = []
         self._appends = 0
+        self._by_append = any(cause[0] == "append" for cause in score.answers)
 
     def accept(self, request: Request) -> Refusal | None:
         """As the base; also notes whether the client speaks the beta names (`OpenAI-Beta` header)."""
@@ -158,15 +160,11 @@ class RealtimeSession(Session):
                     self.metadata[frame.response] = metadata
 
     def _append(self, event: dict[str, Any], now_us: int) -> None:
-        audio = event.get("audio")
         try:
-            data = binascii.a2b_base64(audio, strict_mode=True) if isinstance(audio, str) else None
-        except (binascii.Error, ValueError):
-            data = None
-        if data is None:
-            self.answers.error(
-                now_us, event, "invalid_request_error", "invalid_value", "Invalid 'audio': no base64.", "audio"
-            )
+            data = _a2b(event["audio"], strict_mode=True)
+        except (binascii.Error, ValueError, KeyError, TypeError):
+            message = "Invalid 'audio': no base64."
+            self.answers.error(now_us, event, "invalid_request_error", "invalid_value", message, "audio")
             return
         if len(data) > APPEND_LIMIT:
             message = f"Invalid 'audio': {len(data)} bytes, the limit is {APPEND_LIMIT}."
@@ -174,11 +172,11 @@ class RealtimeSession(Session):
             return
         if len(data) % self.formats.input.width:
             self._note("input_audio_buffer.append with an odd number of PCM16 bytes")
-        match = self.listener.feed(data, self.formats.input, now_us)
-        if match is not None:
+        for match in self.listener.feed(data, self.formats.input, now_us):
             self._recognised(match)
-        self.happened(("append", self._appends), now_us)
-        self._appends += 1
+        if self._by_append:
+            self.happened(("append", self._appends), now_us)
+            self._appends += 1
         if self._awaiting:
             self._reach()
 
