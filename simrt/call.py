@@ -242,6 +242,7 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
         log=[f"{note.t_us / 1000:.1f} ms  {note.message}" for note in line.notes],
         traces=traces,
         opened_ms=[peer.opened_us / 1000 for peer in stage.peers],
+        utterances=list(talk.caller.utterances),
         line=line,
     )
     message = _complaint(talk, stage, first is None)

@@ -68,7 +68,6 @@ class CallResult(msgspec.Struct):
     verdict: Verdict
     log: list[str]
     traces: list[Trace]
-    connected_us: list[int]
     utterances: list[Utterance]
     line: Line
     error: str | None = None
@@ -133,7 +132,8 @@ def timeline(result: CallResult) -> list[TimelineRow]:
 
     for said in result.utterances:
         add(said.started_us, "caller", f"says {said.clip.text or said.clip.name!r}")
-    for opened_us, trace in zip(result.connected_us, result.traces, strict=True):
+    for opened_ms, trace in zip(result.opened_ms, result.traces, strict=True):
+        opened_us = round(opened_ms * 1000)
         for frame in trace.frames:
             event = parse_event(frame.payload)
             kind = str(event.get("type")) if event is not None else f"{len(frame.payload)} bytes"

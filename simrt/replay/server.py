@@ -212,9 +212,10 @@ class ReplayPeer:
         """A client message."""
         now_us = self.now_us()
         self.trace.frames.append(Frame(now_us, "client", payload))
-        self.session.receive(payload, now_us)
-        due = self.session.next_due()
-        if due is not None and due != self._timer_us:
+        session = self.session
+        before = session.scheduled
+        session.receive(payload, now_us)
+        if session.scheduled != before:
             self._pump()
 
     def closed(self, code: int, reason: str, by_client: bool) -> None:

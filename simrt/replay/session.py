@@ -152,6 +152,11 @@ class Session:
         """A client message has reached the server; protocols override this."""
         raise NotImplementedError
 
+    @property
+    def scheduled(self) -> int:
+        """Grows whenever something is put into a queue: a shell that sees it unchanged need not ask `next_due`."""
+        return self._count
+
     def next_due(self) -> int | None:
         """When `due` has something to do next, or None."""
         heads = [queue[0][0] for queue in (self._queue, self._network, self._inbound) if queue]
