@@ -34,7 +34,7 @@ class World:
 
     def __init__(self, *, start: datetime | str = START, seed: int = 0) -> None:
         self._start = clock.parse_start(start)
-        self._seed = seed
+        self._chance = guard.Chance(seed)
         self._inside = False
         self.loop = VirtualLoop()
         self.loop.around = self._around
@@ -83,7 +83,7 @@ class World:
             stack.callback(_running.release)
             stack.enter_context(guard.no_proxies())
             stack.enter_context(guard.names_from_loop())
-            stack.enter_context(guard.seeded(self._seed))
+            stack.enter_context(self._chance.drawn())
             stack.enter_context(clock.following(self._start, lambda: self.loop.time_us))
             stack.enter_context(guard.nothing_leaves())
             self._inside = True

@@ -16,7 +16,7 @@ import freezegun.api as freezegun
 # never end. Two ways lead there: modules that import the function by name, which must keep the real one, ...
 _REAL_NAMES = frozenset({"queue", "socketserver", "subprocess", "threading"})
 # ... and modules that call `time.monotonic()`, for which freezegun looks at who calls.
-_REAL_CALLERS = ("asyncio.", "concurrent.futures.", "multiprocessing.", "_pytest.", "xdist.")
+_REAL_CALLERS = ("asyncio.base_events", "concurrent.futures._base", "multiprocessing.", "_pytest.", "xdist.")
 
 _Found = list[tuple[str, Any]]
 _scanned: dict[str, tuple[ModuleType, int, _Found]] = {}

@@ -113,19 +113,27 @@ def no_proxies() -> Iterator[None]:
         os.environ.update(hidden)
 
 
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seed the module `random` with SEED until the end of the block, then give it its old state back.
+class Chance:
+    """The random numbers of one World: `random`, and `os.urandom` with what draws from it.
 
-    `os.urandom` is seeded too: `uuid.uuid4` and `secrets` draw from it, and ids end up in traces.
+    `uuid.uuid4` and `secrets` do, and their ids end up in traces. A World that runs in pieces goes on where it
+    was.
     """
-    state, urandom = random.getstate(), os.urandom
-    system: Any = random
-    random.seed(seed)
-    draw = random.Random(f"urandom {seed}").randbytes
-    os.urandom = system._urandom = draw
-    try:
-        yield
-    finally:
-        os.urandom = system._urandom = urandom
-        random.setstate(state)
+
+    def __init__(self, seed: int) -> None:
+        self._state = random.Random(seed).getstate()
+        self._urandom = random.Random(f"urandom {seed}").randbytes
+
+    @contextmanager
+    def drawn(self) -> Iterator[None]:
+        """Draw from here until the end of the block; the module's own state comes back after it."""
+        system: Any = random
+        state, urandom = random.getstate(), os.urandom
+        random.setstate(self._state)
+        os.urandom = system._urandom = self._urandom
+        try:
+            yield
+        finally:
+            os.urandom = system._urandom = urandom
+            self._state = random.getstate()
+            random.setstate(state)

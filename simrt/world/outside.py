@@ -134,10 +134,11 @@ class Outside:
         count = len(self._threads)
         if count == self._count:
             return []
-        mine = [thread for thread in threading.enumerate() if getattr(thread, "loop", None) is self._loop]
+        theirs = [thread for thread in threading.enumerate() if type(thread).__module__.startswith("anyio.")]
+        mine: list[Any] = [thread for thread in theirs if getattr(thread, "loop", None) is self._loop]
         if not mine:
-            self._count = count  # none of anyio's: no need to look again until there are more
-        return [thread for thread in mine if getattr(vars(thread).get("queue"), "unfinished_tasks", None)]
+            self._count = count  # no need to look again until there are more threads
+        return [thread for thread in mine if thread.queue.unfinished_tasks]
 
     def _deliver_out_of_turn(self) -> bool:
         """Jobs may wait for each other: let the younger go first. And do not wait for what no one awaits."""

@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 
-from simrt.world import HostNotServed, World, guard
+from simrt.world import HostNotServed, World, guard, new_loop
 
 
 def in_thread(job):
@@ -116,3 +116,10 @@ def test_aiohttp_does_not_resolve_past_the_loop(monkeypatch):
         assert connector.DefaultResolver is resolver.AsyncResolver
     finally:
         guard._connector_with_aiodns.cache_clear()
+
+
+def test_a_world_that_runs_in_pieces_goes_on_drawing():
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        first, second = runner.run(draws()), runner.run(draws())
+    assert all(a != b for a, b in zip(first, second, strict=True))
+    assert first == World().run(draws())

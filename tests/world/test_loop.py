@@ -1,5 +1,6 @@
 import asyncio
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -224,7 +225,11 @@ PROGRAM = Path(__file__).with_name("program.py")
 def test_two_processes_with_other_hash_seeds_log_the_same():
     runs = [
         subprocess.run(
-            [sys.executable, PROGRAM], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True, timeout=60
+            [sys.executable, PROGRAM],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            timeout=60,
         ).stdout
         for seed in ("1", "2")
     ]
