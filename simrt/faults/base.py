@@ -63,7 +63,12 @@ class Context:
 
 
 class Armed:
-    """One fault in one call. Every hook is optional; the ones here do nothing."""
+    """One fault in one call. Every hook is optional; the ones here do nothing.
+
+    `by_place`: it shifts frames by their place in a reply's audio, so not those that close a reply which was cut off.
+    """
+
+    by_place: ClassVar[bool] = False
 
     def __init__(self, fault: Fault, context: Context, number: int) -> None:
         self.fault = fault

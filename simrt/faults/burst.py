@@ -26,6 +26,7 @@ class Burst(Fault, frozen=True):
 
 class _Armed(Armed):
     fault: Burst
+    by_place = True
 
     def __init__(self, fault: Burst, context: Context, number: int) -> None:
         super().__init__(fault, context, number)

@@ -31,6 +31,7 @@ class Stall(Fault, frozen=True):
 
 class _Armed(Armed):
     fault: Stall
+    by_place = True
 
     def __init__(self, fault: Stall, context: Context, number: int) -> None:
         super().__init__(fault, context, number)

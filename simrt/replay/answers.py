@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simrt.replay.listener import Match
 from simrt.replay.score import ScoredFrame, ScoredTurn
-from simrt.replay.session import Queued
+from simrt.replay.session import Fires, Queued
 
 if TYPE_CHECKING:
     from simrt.replay.realtime import RealtimeSession
@@ -245,7 +245,8 @@ class Answers:
         s = self.s
         number = s.active
         rest = [e for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number and e[0] >= at_us]
-        s.remove(rest)
+        moved = {f.index for e in rest if (f := _frame_of(e)) is not None}
+        s.remove(rest + [e for e in s.queued() if isinstance(e[3], Fires) and e[3].frame.index in moved])
         before = [f for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number]
         said = s.said.get(number or 0, "") + "".join(
             str((f.event or {}).get("delta", ""))
@@ -270,7 +271,7 @@ class Answers:
                 continue
             s.overrides[frame.index] = _closed_early(frame, event, said, reason)
             done = done or frame.kind == "response.done"
-            s.schedule(frame, at_us)
+            s.schedule(frame, at_us, cut=True)
         if not done and number is not None:
             body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
             details = {"type": "cancelled", "reason": reason}

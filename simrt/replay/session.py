@@ -219,9 +219,11 @@ class Session:
             self._push(now_us + self.score.closing_delay_us, _LAST, end)
         return bool(answers)
 
-    def schedule(self, frame: ScoredFrame, due_us: int) -> None:
-        """Put a scored frame in the queue, moved by the faults that move it."""
+    def schedule(self, frame: ScoredFrame, due_us: int, *, cut: bool = False) -> None:
+        """Put a scored frame in the queue, moved by the faults that move it. `cut`: it closes a reply half-way."""
         for armed in self.armed:
+            if cut and armed.by_place:
+                continue
             moved = armed.shift(frame, due_us)
             if moved != due_us:
                 self._push(min(moved, due_us), frame.index, Fires(armed, frame))
