@@ -31,6 +31,7 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 
 FRAME_S, CHUNK_S = 0.02, 0.15
+MITM_MINUTES = 10.0  # it keeps the whole call in memory
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -39,6 +40,7 @@ def _audio(seconds: float) -> str:
     return base64.b64encode(random.Random(1).randbytes(round(seconds * 24000) * 2)).decode()
 
 
+PLAIN: dict[str, Any] = {"compression": None, "max_size": None, "ping_interval": None}
 APPEND, CHUNK = _audio(FRAME_S), _audio(CHUNK_S)
 
 
@@ -97,7 +99,9 @@ async def paced_call(port: int, seconds: float) -> tuple[list[float], list[float
     """One call at speaking pace: the latencies up and down in µs."""
     down: list[float] = []
     up: list[float] = []
-    async with connect(f"ws://127.0.0.1:{port}/v1/realtime?pace=1", compression=None, max_size=None) as ws:
+    async with connect(
+        f"ws://127.0.0.1:{port}/v1/realtime?pace=1", compression=None, max_size=None, ping_interval=None
+    ) as ws:
 
         async def listen() -> None:
             async for message in ws:
@@ -122,7 +126,7 @@ async def long_call(port: int, minutes: float, pid: int) -> list[int]:
     """The frames of a long call, pushed; the RSS of `pid` in KiB at twenty moments on the way."""
     count = round(minutes * 60 / FRAME_S)
     samples: list[int] = []
-    async with connect(f"ws://127.0.0.1:{port}/v1/realtime", compression=None, max_size=None) as ws:
+    async with connect(f"ws://127.0.0.1:{port}/v1/realtime", **PLAIN) as ws:
 
         async def listen() -> None:
             async for message in ws:
@@ -193,9 +197,14 @@ async def _paced(port: int, calls: int, seconds: float) -> dict[str, Any]:
 
 
 def _measure(
-    argv: list[str], port: int, args: argparse.Namespace, direct: dict[str, Any], out: Path | None = None
+    argv: list[str],
+    port: int,
+    args: argparse.Namespace,
+    direct: dict[str, Any],
+    minutes: float,
+    out: Path | None = None,
 ) -> dict[str, Any]:
-    """The paced calls and the long one through the proxy that `argv` starts; `out` is where a cassette is to appear."""
+    """The paced calls and one of so many minutes through the proxy that `argv` starts; `out`: its cassette's place."""
     with _process(argv, port) as pid:
         before = _cpu_s(pid)
         paced = asyncio.run(_paced(port, args.calls, args.seconds))
@@ -204,15 +213,15 @@ def _measure(
             for cut in ("p50_us", "p99_us"):
                 paced[way]["added_" + cut] = round(paced[way][cut] - direct[way][cut], 1)
     result: dict[str, Any] = {"paced": paced}
-    if args.minutes:
+    if minutes:
         if out is not None:
             shutil.rmtree(out)
         with _process(argv, port) as pid:
             before, began = _cpu_s(pid), time.monotonic()
-            rss = asyncio.run(long_call(port, args.minutes, pid))
-            frames = round(args.minutes * 60 / FRAME_S * (1 + 2 / 15))
+            rss = asyncio.run(long_call(port, minutes, pid))
+            frames = round(minutes * 60 / FRAME_S * (1 + 2 / 15))
             result["long"] = {
-                "minutes": args.minutes,
+                "minutes": minutes,
                 "frames": frames,
                 "wall_s": round(time.monotonic() - began, 1),
                 "cpu_us_per_frame": round((_cpu_s(pid) - before) / frames * 1e6, 1),
@@ -236,12 +245,12 @@ def bench(args: argparse.Namespace) -> dict[str, Any]:
             result: dict[str, Any] = {"calls": args.calls, "seconds": args.seconds, "direct": direct}
             out = folder / "call"
             argv = [sys.executable, __file__, "--proxy", str(port), str(upstream), str(out)]
-            result["simrt"] = _measure(argv, port, args, direct, out)
+            result["simrt"] = _measure(argv, port, args, direct, args.minutes, out)
             mitmdump = os.environ.get("MITMDUMP") or shutil.which("mitmdump")
             if mitmdump and not args.no_mitm:
                 argv = [mitmdump, "-q", "--mode", f"reverse:http://127.0.0.1:{upstream}", "-p", str(port)]
                 argv += ["--listen-host", "127.0.0.1", "-w", str(folder / "flows")]
-                result["mitmproxy"] = _measure(argv, port, args, direct)
+                result["mitmproxy"] = _measure(argv, port, args, direct, min(args.minutes, MITM_MINUTES))
     return result
 
 

@@ -8,12 +8,15 @@ import struct
 from typing import TypeAlias
 
 import msgspec
-from websockets.frames import OP_BINARY, OP_CLOSE, OP_CONT, OP_PING, OP_PONG, OP_TEXT, CloseCode
+from websockets.frames import CloseCode, Opcode
 
 try:
     from websockets.speedups import apply_mask
 except ImportError:  # websockets without its compiled part
     from websockets.utils import apply_mask
+
+# Looked up once: an enum member costs a lookup in its class each time.
+CONT, TEXT, BINARY, CLOSE, PING, PONG = Opcode.CONT, Opcode.TEXT, Opcode.BINARY, Opcode.CLOSE, Opcode.PING, Opcode.PONG
 
 SIZE_LIMIT = 256 * 1024 * 1024
 """The largest frame and the largest message, in bytes."""
@@ -85,20 +88,20 @@ class Splitter:
         if view[start + 1] & 0x80 and payload:
             payload = apply_mask(payload, bytes(view[body - 4 : body]))
         opcode = head & 0x0F
-        if opcode in (OP_PING, OP_PONG):
+        if opcode in (PING, PONG):
             return
-        if opcode == OP_CLOSE:
+        if opcode == CLOSE:
             heard.append(_close(payload))
-        elif head & 0x70 or opcode > OP_BINARY or (opcode == OP_CONT and self._parts is None):
+        elif head & 0x70 or opcode > BINARY or (opcode == CONT and self._parts is None):
             heard.append(Message(payload))
-        elif opcode != OP_CONT and head & 0x80:
-            heard.append(_message(payload, opcode == OP_TEXT))
+        elif opcode != CONT and head & 0x80:
+            heard.append(_message(payload, opcode == TEXT))
         else:
             self._fragment(payload, opcode, last=bool(head & 0x80), heard=heard)
 
     def _fragment(self, payload: bytes, opcode: int, *, last: bool, heard: list[Heard]) -> None:
-        if opcode != OP_CONT or self._parts is None:
-            self._parts, self._parts_size, self._parts_text = [], 0, opcode == OP_TEXT
+        if opcode != CONT or self._parts is None:
+            self._parts, self._parts_size, self._parts_text = [], 0, opcode == TEXT
         self._parts.append(payload)
         self._parts_size += len(payload)
         if self._parts_size > SIZE_LIMIT:
@@ -112,7 +115,7 @@ def close_frame(code: int, reason: str, *, masked: bool) -> bytes:
     """A close frame of the proxy's own; `masked` towards a server. The reason is cut to the 123 bytes it may have."""
     text = reason.encode()[:123].decode(errors="ignore").encode()
     payload = struct.pack("!H", code) + text
-    head = bytes((0x80 | OP_CLOSE, len(payload) | (0x80 if masked else 0)))
+    head = bytes((0x80 | CLOSE, len(payload) | (0x80 if masked else 0)))
     return head + (bytes(4) if masked else b"") + payload  # a mask of zeros: the text is the proxy's, not an attacker's
 
 

@@ -184,7 +184,7 @@ class Recorder:
     async def settle(self) -> None:
         """Wait until every tape that ended is a cassette; tell the last status."""
         while self._finishing:
-            await asyncio.gather(*self._finishing, return_exceptions=True)
+            await asyncio.wait(self._finishing)  # unlike gather, leaves them alone when the caller is cancelled
         if self._report is not None:
             self._report.cancel()
             self._tell()

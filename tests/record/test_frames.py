@@ -3,8 +3,8 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from websockets.frames import OP_BINARY, OP_CLOSE, OP_CONT, OP_PING, OP_PONG, OP_TEXT, Frame
 from websockets.frames import Close as WireClose
+from websockets.frames import Frame, Opcode
 
 from simrt.record import frames
 from simrt.record.frames import Close, Heard, Message, Splitter, TooBig, close_frame
@@ -28,10 +28,10 @@ def messages(draw: st.DrawFn) -> tuple[bytes, list[Heard]]:
     edges = [0, *cuts, len(data)]
     out = b""
     for index, (start, end) in enumerate(itertools.pairwise(edges)):
-        opcode = (OP_TEXT if text else OP_BINARY) if index == 0 else OP_CONT
+        opcode = (Opcode.TEXT if text else Opcode.BINARY) if index == 0 else Opcode.CONT
         out += wire(opcode, data[start:end], fin=index == len(edges) - 2, mask=mask)
         if draw(st.booleans()):
-            out += wire(draw(st.sampled_from([OP_PING, OP_PONG])), b"ping", mask=mask)
+            out += wire(draw(st.sampled_from([Opcode.PING, Opcode.PONG])), b"ping", mask=mask)
     return out, [Message(data.decode() if text else data)]
 
 
@@ -52,7 +52,9 @@ def test_any_cut_of_the_stream_gives_the_same_bytes_and_messages(
 
 
 def test_every_byte_by_itself() -> None:
-    stream = wire(OP_TEXT, b"ab" * 100, mask=True) + wire(OP_CLOSE, WireClose(4000, "why").serialize(), mask=True)
+    stream = wire(Opcode.TEXT, b"ab" * 100, mask=True) + wire(
+        Opcode.CLOSE, WireClose(4000, "why").serialize(), mask=True
+    )
     splitter = Splitter()
     given = [splitter.feed(stream[index : index + 1]) for index in range(len(stream))]
     assert b"".join(whole for whole, _ in given) == stream
@@ -60,21 +62,21 @@ def test_every_byte_by_itself() -> None:
 
 
 def test_nothing_of_a_frame_is_passed_on_before_it_is_whole() -> None:
-    frame = wire(OP_TEXT, b"x" * 300)
+    frame = wire(Opcode.TEXT, b"x" * 300)
     splitter = Splitter()
     assert splitter.feed(frame[:-1]) == (b"", [])
     assert splitter.feed(frame[-1:]) == (frame, [Message("x" * 300)])
 
 
 def test_fragments_are_passed_on_before_the_message_is_whole() -> None:
-    first = wire(OP_TEXT, b"a", fin=False)
+    first = wire(Opcode.TEXT, b"a", fin=False)
     assert Splitter().feed(first) == (first, [])
 
 
 @pytest.mark.parametrize(
     ("frame", "heard"),
     [
-        (wire(OP_TEXT, b"\xff"), [Message(b"\xff")]),
+        (wire(Opcode.TEXT, b"\xff"), [Message(b"\xff")]),
         (b"\x83\x01x", [Message(b"x")]),  # a reserved opcode
         (b"\xc1\x01x", [Message(b"x")]),  # a reserved bit
         (b"\x80\x01x", [Message(b"x")]),  # a continuation of nothing
@@ -88,19 +90,19 @@ def test_what_no_endpoint_should_send_is_passed_on_and_kept(frame: bytes, heard:
 
 
 def test_a_new_message_in_the_middle_of_another_does_not_mix_with_it() -> None:
-    stream = wire(OP_TEXT, b"a", fin=False) + wire(OP_TEXT, b"b") + wire(OP_CONT, b"c")
+    stream = wire(Opcode.TEXT, b"a", fin=False) + wire(Opcode.TEXT, b"b") + wire(Opcode.CONT, b"c")
     assert Splitter().feed(stream) == (stream, [Message("b"), Message("ac")])
 
 
 def test_sizes_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "SIZE_LIMIT", 70000)
-    assert Splitter().feed(wire(OP_BINARY, bytes(70000)))[1] == [Message(bytes(70000))]
+    assert Splitter().feed(wire(Opcode.BINARY, bytes(70000)))[1] == [Message(bytes(70000))]
     with pytest.raises(TooBig, match="70001"):
-        Splitter().feed(wire(OP_BINARY, bytes(70001))[:10])
+        Splitter().feed(wire(Opcode.BINARY, bytes(70001))[:10])
     splitter = Splitter()
-    splitter.feed(wire(OP_BINARY, bytes(40000), fin=False))
+    splitter.feed(wire(Opcode.BINARY, bytes(40000), fin=False))
     with pytest.raises(TooBig, match="70000"):
-        splitter.feed(wire(OP_CONT, bytes(40000)))
+        splitter.feed(wire(Opcode.CONT, bytes(40000)))
 
 
 @pytest.mark.parametrize("masked", [False, True])

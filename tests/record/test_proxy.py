@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from websockets.asyncio.server import ServerConnection
-from websockets.frames import OP_BINARY, OP_CONT, OP_PING, OP_PONG, OP_TEXT, Frame
+from websockets.frames import Frame, Opcode
 
 from simrt.record.end import End
 
@@ -88,13 +88,13 @@ async def test_the_very_bytes_pass(bench: Make, server_first: bool) -> None:
 
     def stream(mask: bool) -> bytes:
         frames = [
-            Frame(OP_TEXT, b"whole"),
-            Frame(OP_PING, b"\x00ping"),
-            Frame(OP_TEXT, b"in ", False),
-            Frame(OP_PONG, b"unasked"),
-            Frame(OP_CONT, b"three ", False),
-            Frame(OP_CONT, b"parts"),
-            Frame(OP_BINARY, bytes(range(256)) * 300),
+            Frame(Opcode.TEXT, b"whole"),
+            Frame(Opcode.PING, b"\x00ping"),
+            Frame(Opcode.TEXT, b"in ", False),
+            Frame(Opcode.PONG, b"unasked"),
+            Frame(Opcode.CONT, b"three ", False),
+            Frame(Opcode.CONT, b"parts"),
+            Frame(Opcode.BINARY, bytes(range(256)) * 300),
         ]
         return b"".join(frame.serialize(mask=mask) for frame in frames) + b"\xc1\x01x"
 
@@ -184,7 +184,7 @@ async def test_a_slow_reader_holds_up_the_writer(bench: Make, monkeypatch: pytes
     raw = RawService()
     async with bench(raw=raw) as b, b.raw() as client:
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        frame = Frame(OP_BINARY, message).serialize(mask=False)
+        frame = Frame(Opcode.BINARY, message).serialize(mask=False)
 
         async def pour() -> None:
             for _ in range(count):
@@ -249,8 +249,8 @@ async def test_what_the_service_says_right_before_it_leaves_arrives(bench: Make)
     raw = RawService()
     async with bench(raw=raw) as b, b.connect(max_queue=1) as ws:
         for index in range(50):
-            raw.writer.write(Frame(OP_TEXT, b"%d" % index + b"x" * 50_000).serialize(mask=False))
+            raw.writer.write(Frame(Opcode.TEXT, b"%d" % index + b"x" * 50_000).serialize(mask=False))
         raw.writer.write(b"\x88\x02\x03\xe8")
         raw.writer.write_eof()
         assert len([message async for message in ws]) == 50
-        assert ws.close_code == 1000
+        assert ws.protocol.close_code == 1000

@@ -108,7 +108,7 @@ async def test_a_full_disk_ends_the_call_before_anything_is_lost(
                 arrived.append(message)
                 await ws.send(message)
         except ConnectionClosed:
-            codes.put_nowait(ws.close_code)
+            codes.put_nowait(ws.protocol.close_code)
 
     async with bench(handler) as b, b.connect() as ws:
         await ws.send("one")
@@ -116,7 +116,7 @@ async def test_a_full_disk_ends_the_call_before_anything_is_lost(
         full_disk(monkeypatch, math.inf if lasting else 1)
         await ws.send("two")
         await ws.wait_closed()
-        assert ws.close_code == 1011
+        assert ws.protocol.close_code == 1011
         assert await codes.get() == 1011
         await b.proxy.aclose()
         assert arrived == ["one"]
@@ -167,7 +167,7 @@ async def test_a_redaction_hook_that_fails_lets_nothing_through(bench: Make) -> 
         async with b.connect() as ws:
             await ws.send('{"type":"session.update","x":"sekrit"}')
             await ws.wait_closed()
-            assert ws.close_code == 1011
+            assert ws.protocol.close_code == 1011
         await b.proxy.aclose()
     assert "hook failed" in str(b.proxy.failures[0])
     assert "sekrit" not in str(b.proxy.failures)

@@ -1,7 +1,9 @@
 """Keys planted wherever a call can carry one: none is on disk, in a log, an error or the status, at any moment."""
 
+import contextlib
 import json
 import logging
+import os
 import random
 import string
 from pathlib import Path
@@ -44,12 +46,14 @@ class Keys:
 
 
 def files(folder: Path) -> bytes:
-    """The bytes of every file and the name of everything under a folder."""
+    """The bytes of every file and the name of everything under a folder (what is just being renamed is left out)."""
     parts = []
-    for path in sorted(folder.rglob("*")):
-        parts.append(str(path).encode())
-        if path.is_file():
-            parts.append(path.read_bytes())
+    for place, _, names in os.walk(folder):
+        parts.append(place.encode())
+        for name in names:
+            parts.append(name.encode())
+            with contextlib.suppress(FileNotFoundError):
+                parts.append(Path(place, name).read_bytes())
     return b"\n".join(parts)
 
 

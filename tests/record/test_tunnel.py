@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import InvalidStatus
-from websockets.frames import OP_TEXT, Frame
+from websockets.frames import Frame, Opcode
 
 from simrt.record import frames, tunnel
 from simrt.trace import Closing
@@ -34,7 +34,7 @@ async def test_the_service_closes(bench: Make, code: int, reason: str) -> None:
     async with bench(handler) as b:
         async with b.connect() as ws:
             await ws.wait_closed()
-            assert (ws.close_code, ws.close_reason) == (code, reason)
+            assert (ws.protocol.close_code, ws.protocol.close_reason) == (code, reason)
         (cassette,) = await finished(b)
     assert closing(cassette.trace.closing) == (code, reason, "server")
 
@@ -45,7 +45,7 @@ async def test_the_client_closes(bench: Make, code: int, reason: str) -> None:
 
     async def handler(ws: ServerConnection) -> None:
         await ws.wait_closed()
-        seen.put_nowait((ws.close_code, ws.close_reason))
+        seen.put_nowait((ws.protocol.close_code, ws.protocol.close_reason))
 
     async with bench(handler) as b:
         async with b.connect() as ws:
@@ -71,7 +71,7 @@ async def test_frames_that_cross_the_close_frame_are_kept_before_the_end(bench: 
     raw = RawService()
     async with bench(raw=raw) as b:
         async with b.raw() as client:
-            client.writer.write(Frame(8, b"\x03\xe8").serialize(mask=True))  # type: ignore[arg-type]
+            client.writer.write(Frame(Opcode.CLOSE, b"\x03\xe8").serialize(mask=True))
             await raw.reader.readexactly(8)
             raw.writer.write(b"\x81\x04late\x88\x02\x03\xe8")
             assert await client.reader.readexactly(10) == b"\x81\x04late\x88\x02\x03\xe8"
@@ -88,7 +88,7 @@ async def test_the_service_leaves_without_a_word(bench: Make) -> None:
         async with b.connect() as ws:
             raw.writer.close()
             await ws.wait_closed()
-            assert ws.close_code == 1006
+            assert ws.protocol.close_code == 1006
         (cassette,) = await finished(b)
     assert closing(cassette.trace.closing) == (1006, "", "server")
 
@@ -98,7 +98,7 @@ async def test_the_client_leaves_without_a_word(bench: Make) -> None:
 
     async def handler(ws: ServerConnection) -> None:
         await ws.wait_closed()
-        assert ws.close_code == 1006
+        assert ws.protocol.close_code == 1006
         gone.set()
 
     async with bench(handler) as b:
@@ -248,7 +248,7 @@ async def test_a_frame_that_is_too_big_ends_the_call(bench: Make, monkeypatch: p
         async with b.connect() as ws:
             await ws.send("x" * 70_001)
             await ws.wait_closed()
-            assert ws.close_code == 1009
+            assert ws.protocol.close_code == 1009
         (cassette,) = await finished(b)
     assert closing(cassette.trace.closing)[::2] == (1009, "network")
 
@@ -258,7 +258,7 @@ async def test_stopping_ends_open_calls_with_1001(bench: Make) -> None:
 
     async def handler(ws: ServerConnection) -> None:
         await echo(ws)
-        closed.put_nowait(ws.close_code)
+        closed.put_nowait(ws.protocol.close_code)
 
     async with bench(handler) as b, b.connect() as ws:
         await ws.send("x")
@@ -268,7 +268,7 @@ async def test_stopping_ends_open_calls_with_1001(bench: Make) -> None:
         b.proxy.stop()
         await serving
         await ws.wait_closed()
-        assert ws.close_code == 1001
+        assert ws.protocol.close_code == 1001
         assert await closed.get() == 1001
         (cassette,) = await finished(b)
     assert said(cassette) == [("client", "x"), ("server", "x")]
@@ -357,7 +357,7 @@ async def test_a_fragment_at_the_end_is_no_message(bench: Make) -> None:
     raw = RawService()
     async with bench(raw=raw) as b:
         async with b.raw() as client:
-            half = Frame(OP_TEXT, b"half", False).serialize(mask=False)
+            half = Frame(Opcode.TEXT, b"half", False).serialize(mask=False)
             raw.writer.write(half)
             assert await client.reader.readexactly(len(half)) == half
             raw.writer.close()
