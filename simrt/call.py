@@ -57,13 +57,14 @@ class Stage:
             self.refusals += 1
             self.refused_session = session
             return refusal
-        peer = ReplayPeer(session, request)
+        peer = ReplayPeer(session, request, self.finished)
         self._offset_us = peer.opened_us = self.clock.now_us()
         self.peers.append(peer)
         return peer
 
     refused_session: Session | None = None
     extended: Score | None = None
+    finished: Callable[[ReplayPeer], None] | None = None
 
     # Observer
 
