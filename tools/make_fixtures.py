@@ -45,8 +45,9 @@ LEAD_MS, TAIL_MS = 30, 100
 """Silence before the first word and after the last."""
 EXACT_TAIL_MS = 150
 """Most silence after the last word of a clip of fixed length."""
-REACH, MIN_PAUSE = 50 * MS, 40 * MS
-"""How near to the predicted edge of a word a pause is looked for, and how long it is at least, in samples."""
+REACH, MIN_PAUSE = 50 * MS, 70 * MS
+"""How near to the predicted edge of a word a pause is looked for, and how long it is at least, in samples; shorter silences are the
+closures of stop consonants."""
 FADE_MS = 15
 SHORTEST_MS = 50
 """A word shorter than this is a mistake in its times."""
