@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from simrt.faults.base import Send
 from simrt.replay.listener import Match
 from simrt.replay.score import ScoredFrame, ScoredTurn
 from simrt.replay.session import Fires, Queued
@@ -36,6 +37,7 @@ class Answers:
     def __init__(self, session: RealtimeSession) -> None:
         self.s = session
         self._made = 0
+        self._made_up_until_us = 0
 
     # --- errors --------------------------------------------------------------------------------------------------
 
@@ -67,6 +69,12 @@ class Answers:
         if not isinstance(session, dict):
             self.error(now_us, event, "invalid_request_error", "invalid_type", "'session' is no object.", "session")
             return
+        audio = session.get("audio")
+        halves = [audio.get(side) for side in ("input", "output")] if isinstance(audio, dict) else []
+        if not all(isinstance(part, dict | None) for part in (audio, *halves)):
+            message = "'session.audio' and what is in it must be objects."
+            self.error(now_us, event, "invalid_request_error", "invalid_type", message, "session.audio")
+            return
         refused = self._unsupported(session) if s.polyai else None
         if refused:
             message = f"Unsupported parameter: '{refused}'. The whole update is dropped."
@@ -95,6 +103,9 @@ class Answers:
         item = event.get("item")
         if not isinstance(item, dict) or not isinstance(item.get("type"), str):
             self.error(now_us, event, "invalid_request_error", "invalid_type", "'item' has no type.", "item")
+            return
+        if not isinstance(item.get("id"), str | None):
+            self.error(now_us, event, "invalid_request_error", "invalid_type", "'item.id' is no string.", "item.id")
             return
         if item.get("id") in s.items and item.get("id"):
             message = f"Item with id '{item['id']}' exists already."
@@ -158,14 +169,16 @@ class Answers:
         nth = s.counts.get("response.create", 0)
         answers = s.score.answers.get(("response.create", nth), [])
         refused_then = bool(answers) and answers[0].kind == "error"
-        if (s.active is not None or self._starting()) and not refused_then:
+        busy = s.active is not None or self._made_up_active(now_us) or self._starting()
+        if busy and not refused_then:
             message = f"Conversation already has an active response in progress: {s.active_id or 'resp'}."
             code = "conversation_already_has_active_response"
             self.error(now_us, event, "invalid_request_error", code, message)
             return
         if s.ask(event, now_us):
             return
-        response_id = self._id("resp")
+        response_id = s.active_id = self._id("resp")
+        self._made_up_until_us = now_us + 400_000
         asked = event.get("response")
         metadata = asked.get("metadata") if isinstance(asked, dict) and not s.polyai else None
         made: dict[str, Any] = {
@@ -179,6 +192,10 @@ class Answers:
             body = {**made, "status": status, "status_details": None}
             self._say(now_us + delay, f"response.{kind}", response=body)
 
+    def _made_up_active(self, now_us: int) -> bool:
+        """A response that the cassette does not have is under way."""
+        return now_us < self._made_up_until_us
+
     def _starting(self) -> bool:
         """A response to the caller's turn is about to begin: the server has it already."""
         frames = (_frame_of(entry) for entry in self.s.queued())
@@ -187,7 +204,13 @@ class Answers:
     def on_response_cancel(self, event: dict[str, Any], now_us: int) -> None:
         """Stop the active response; with none active it is an error."""
         s = self.s
-        if s.active is None:
+        if s.active is None and self._made_up_active(now_us):
+            s.remove([e for e in s.queued() if isinstance(e[3], Send) and s.active_id in str(e[3].payload)])
+            self._made_up_until_us = now_us
+            details = {"type": "cancelled", "reason": "client_cancelled"}
+            body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
+            self._say(now_us + _QUICK_US, "response.done", response={**body, "status_details": details, "usage": None})
+        elif s.active is None:
             message = "Cancellation failed: no active response found"
             self.error(now_us, event, "invalid_request_error", "response_cancel_not_active", message)
         elif not s.ask(event, now_us):

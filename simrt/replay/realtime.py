@@ -36,6 +36,7 @@ _PLAIN = frozenset(
         "input_audio_buffer.clear",
     }
 )
+_HANDLED = _PLAIN | {"response.create", "response.cancel", "output_audio_buffer.clear"}
 APPEND_LIMIT = 15 * 1024 * 1024
 
 
@@ -95,10 +96,10 @@ class RealtimeSession(Session):
         kind = event.get("type")
         if kind == "input_audio_buffer.append":
             self._append(event, now_us)
-        elif kind in _PLAIN and self._as_recorded(event):
+        elif isinstance(kind, str) and kind in _PLAIN and self._as_recorded(event):
             self.ask(event, now_us)
-        elif isinstance(kind, str) and hasattr(self.answers, handler := "on_" + kind.replace(".", "_")):
-            getattr(self.answers, handler)(event, now_us)
+        elif isinstance(kind, str) and kind in _HANDLED:
+            getattr(self.answers, "on_" + kind.replace(".", "_"))(event, now_us)
         elif not (self.polyai and str(kind).startswith("poly.")):
             self.answers.unknown(event, now_us)
 
@@ -348,6 +349,12 @@ class RealtimeSession(Session):
         """The replies of which audio was sent, in that order, each with how much of it, in µs."""
         by_item = {reply.item_id: reply for reply in self.score.replies}
         return [(by_item[item_id], sent_us) for item_id, sent_us in self.item_audio_us.items() if item_id in by_item]
+
+    def synthesize(self, event: dict[str, Any], now_us: int, *, synthetic: bool = True) -> None:
+        """As the base; under the name that the client knows it by."""
+        if self.beta and event["type"] == "conversation.item.added":
+            event = {**event, "type": "conversation.item.created"}
+        super().synthesize(event, now_us, synthetic=synthetic)
 
     def merge_session(self, stated: dict[str, Any]) -> dict[str, Any]:
         """The session's configuration with what the client states laid on it."""
