@@ -16,6 +16,7 @@ from simrt.record.command import run
 from simrt.record.recorder import Recorder, Status
 from simrt.record.target import parse_target
 from simrt.record.tunnel import Tunnel
+from simrt.trace import Sender
 
 GRACE = 2.0
 """Seconds that open connections have to close by themselves when the proxy ends."""
@@ -28,7 +29,8 @@ class Proxy:
     overwritten unless `overwrite` says so. `upstream` is a ws, wss, http or https URL: a host, a base, or one session
     (see simrt.record.target). Requests that are no WebSocket pass unrecorded. `port` 0 takes a free one. `how` and
     `profile` go into the cassettes' headers. `on_event` gets a Status when something happened, ten times a second
-    at most. A URL that cannot be used raises SimrtError.
+    at most; `on_frame` gets every message, unredacted, once it is in the journal. A URL that cannot be used raises
+    SimrtError.
 
         async with Proxy("wss://api.openai.com", Path("cassettes/refund")) as proxy:
             await proxy.serve_forever()
@@ -46,6 +48,7 @@ class Proxy:
         profile: str = "openai",
         overwrite: bool = False,
         on_event: Callable[[Status], None] | None = None,
+        on_frame: Callable[[Sender, str | bytes], None] | None = None,
     ) -> None:
         self._target = parse_target(upstream)
         self._host = host
@@ -57,6 +60,7 @@ class Proxy:
             profile=profile,
             overwrite=overwrite,
             on_event=on_event,
+            on_frame=on_frame,
         )
         self._tls: ssl.SSLContext | None = None
         self._server: asyncio.Server | None = None

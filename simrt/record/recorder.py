@@ -56,6 +56,7 @@ class Recorder:
         profile: str,
         overwrite: bool,
         on_event: Callable[[Status], None] | None,
+        on_frame: Callable[[Sender, str | bytes], None] | None = None,
     ) -> None:
         self.out = out
         self.redactor = redactor
@@ -65,6 +66,7 @@ class Recorder:
         self.recordings: list[Path] = []
         self.failures: list[SimrtError] = []
         self._on_event = on_event
+        self._on_frame = on_frame
         self._names: set[Path] = set()
         self._tapes: set[Tape] = set()
         self._finishing: set[asyncio.Task[None]] = set()
@@ -129,10 +131,12 @@ class Recorder:
         return error
 
     def heard(self, sender: Sender, payload: str | bytes, redactor: Redactor) -> None:
-        """Count a frame for the status."""
+        """Count a frame for the status, and hand it to who listens."""
         self._frames[sender] += 1
         self._bytes[sender] += len(payload)
         self._latest = (payload, redactor)
+        if self._on_frame is not None:
+            self._on_frame(sender, payload)
         if self._report is None:
             self.changed()
 
