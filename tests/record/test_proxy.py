@@ -244,6 +244,21 @@ async def test_the_openai_sdk(bench: Make) -> None:
     assert cassette.trace.opening.url.endswith("/v1/realtime?model=gpt-realtime")
 
 
+async def test_an_aiohttp_client(bench: Make) -> None:
+    """It offers compression and packed answers, and answers pings by itself."""
+    aiohttp = pytest.importorskip("aiohttp")
+    async with bench() as b:
+        url = b.ws_url + "/v1/realtime"
+        async with aiohttp.ClientSession() as session, session.ws_connect(url, compress=15, heartbeat=30) as ws:
+            await ws.send_str("häß")
+            assert await ws.receive_str() == "häß"
+            await ws.close(code=4002, message=b"done")
+        (cassette,) = await finished(b)
+    assert said(cassette) == [("client", "häß"), ("server", "häß")]
+    assert cassette.trace.closing is not None
+    assert (cassette.trace.closing.code, cassette.trace.closing.by) == (4002, "client")
+
+
 async def test_what_the_service_says_right_before_it_leaves_arrives(bench: Make) -> None:
     """Data, close and FIN in one go, while the client reads slowly."""
     raw = RawService()
