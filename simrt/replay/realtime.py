@@ -274,6 +274,8 @@ class RealtimeSession(Session):
             return _restated(event, live)
         if frame.response in self.metadata and kind in ("response.created", "response.done"):
             return {**event, "response": {**event["response"], "metadata": self.metadata[frame.response or 0]}}
+        if kind == "conversation.item.input_audio_transcription.delta":
+            return self._tell_part(event)
         if self.heard_text and not kind.startswith("response."):
             return self._retell(frame, event)
         if kind in ("input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped"):
@@ -287,13 +289,24 @@ class RealtimeSession(Session):
             return self._place(frame, event) if "speech_st" in frame.kind else None
         if frame.kind == "conversation.item.input_audio_transcription.completed":
             return {**event, "transcript": text}
-        if frame.kind == "conversation.item.input_audio_transcription.delta":
-            key = ("told", turn.index)
-            if key in self.asked:
-                return {}
-            self.asked.add(key)
-            return {**event, "delta": text}
         return self._place(frame, event)
+
+    def _tell_part(self, event: dict[str, Any]) -> dict[str, Any] | None:
+        """A delta of the transcript: once a word is lost only the first one behind the turn's end tells anything."""
+        turn = next((t for t in self.score.turns if t.item_id == event.get("item_id")), None)
+        match = self._turn_matches.get(turn.index) if turn is not None else None
+        if turn is None or match is None:
+            return None
+        told, text = ("told", turn.index), self.heard_text.get(turn.index)
+        if text is None:
+            over_us = self.listener.arrivals.total_us - match.offset_us
+            arrived = zip(turn.words, self.listener.words_of(match), strict=True)
+            if any(word.end_ms * 1000 <= over_us and not there for word, there in arrived):
+                return {}
+        elif told in self.asked:
+            return {}
+        self.asked.add(told)
+        return None if text is None else {**event, "delta": text}
 
     def _place(self, frame: ScoredFrame, event: dict[str, Any]) -> dict[str, Any] | None:
         """Speech events name positions in *this* call's input buffer."""
