@@ -154,12 +154,14 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def compact(fault: Fault) -> str:
-    """`stall:reply=-1,at=1500ms,for=500ms`; values at their default are left out."""
+    """`stall:reply=-1,at=1500ms,for=500ms`; values at their default are left out, a text with a comma is quoted."""
     parts = []
     for info in msgspec.structs.fields(fault):
         value = getattr(fault, info.name)
         if value == info.default:
             continue
+        if isinstance(value, str) and (value != value.strip() or not value or "," in value or '"' in value):
+            value = msgspec.json.encode(value).decode()
         unit = "ms" if is_duration(info.type) else ""
         parts.append(f"{info.encode_name}={value}{unit}")
     return f"{fault.name}:{','.join(parts)}" if parts else fault.name

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -42,28 +42,53 @@ FAULTS: dict[str, type[Fault]] = {
     )
 }
 
+_PART = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^,"])*)(?:,|$)')
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s)?")
 
 
 def parse_fault(text: str) -> Fault:
-    """A fault from its compact form. PlanError names what is misspelt and what there is instead."""
+    """A fault from its compact form; a value with a comma stands in quotes, as in JSON.
+
+    PlanError names what is misspelt and what there is instead.
+    """
     name, _, rest = text.partition(":")
     kind = FAULTS.get(name.strip())
     if kind is None:
         raise PlanError(f"no fault is called {name!r}{_meant(name, FAULTS)}; there are: {', '.join(FAULTS)}")
     fields = {info.encode_name: info for info in msgspec.structs.fields(kind)}
     values: dict[str, object] = {}
-    for part in filter(None, (piece.strip() for piece in rest.split(","))):
+    for part in _parts(text, rest):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key not in fields:
             raise PlanError(f"fault {text!r}: {name} has no {key!r}{_meant(key, fields)}; it has: {', '.join(fields)}")
         if not equals or not value:
             raise PlanError(f"fault {text!r}: {key} has no value; write {key}=…")
+        if value.startswith('"'):
+            value = _unquoted(text, value)
         values[key] = _milliseconds(text, key, value) if is_duration(fields[key].type) else value
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
         raise PlanError(f"fault {text!r}: {error}") from None
+
+
+def _parts(text: str, rest: str) -> Iterator[str]:
+    """What stands between the commas, but for those in quotes."""
+    at = 0
+    while at < len(rest):
+        match = _PART.match(rest, at)
+        if match is None:
+            raise PlanError(f"fault {text!r}: a quote that is opened has no closing one")
+        at = match.end()
+        if part := match[1].strip():
+            yield part
+
+
+def _unquoted(text: str, value: str) -> str:
+    try:
+        return msgspec.json.decode(value, type=str)
+    except msgspec.DecodeError:
+        raise PlanError(f"fault {text!r}: {value} is no quoted text as JSON has it") from None
 
 
 def _milliseconds(text: str, key: str, value: str) -> int:
