@@ -17,7 +17,7 @@ INTERRUPTED = 130
 """128 + SIGINT, as a shell has it."""
 
 CASSETTE_HELP = "A cassette's folder, or the name of a shipped one, such as front-desk."
-FAULT_HELP = "A fault, as in stall:reply=-1,at=1500ms,for=500ms; may be given more than once."
+FAULT_HELP = "A fault, as in stall:reply=-1,for=500ms; may be given more than once."
 
 _PIPE_WIDTH = 120
 

@@ -65,7 +65,8 @@ def of_many(heads: Sequence[Headline]) -> list[str]:
         lines.append(f"first words lost: min {lost['min']}, max {lost['max']}, median {lost['median']:g} of {words}")
     else:
         lines.append("first words lost: the caller said nothing")
-    lines.append(f"session ready:    median {seconds(figures['median_ready_ms'])} after pickup")
+    ready = figures["median_ready_ms"]
+    lines.append(f"session ready:    {'never' if ready is None else f'median {seconds(ready)} after pickup'}")
     if with_goodbye:
         part = f"in full {figures['goodbyes_in_full']} of {with_goodbye}"
         lines.append(f"goodbyes played:  {part}, median {seconds(figures['median_goodbye_heard_ms'])}")
