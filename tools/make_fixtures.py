@@ -46,8 +46,8 @@ LEAD_MS, TAIL_MS = 30, 100
 EXACT_TAIL_MS = 150
 """Most silence after the last word of a clip of fixed length."""
 REACH, MIN_PAUSE = 50 * MS, 70 * MS
-"""How near to the predicted edge of a word a pause is looked for, and how long it is at least, in samples; shorter silences are the
-closures of stop consonants."""
+"""How near to the predicted edge of a word a pause is looked for, and how long it is at least, in samples.
+Shorter silences are the closures of stop consonants."""
 FADE_MS = 15
 SHORTEST_MS = 50
 """A word shorter than this is a mistake in its times."""
@@ -120,7 +120,8 @@ def loudness(audio: Audio) -> NDArray[np.float64]:
     squares = np.concatenate([[0.0], np.cumsum(audio.astype(np.float64) ** 2)])
     starts = np.arange(0, len(audio) - 2 * HOP + 1, HOP)
     rms = np.sqrt(np.maximum(squares[starts + 2 * HOP] - squares[starts], 0) / (2 * HOP))
-    return 20 * np.log10(np.maximum(rms / rms.max(), 1e-6))
+    below: NDArray[np.float64] = 20 * np.log10(np.maximum(rms / rms.max(), 1e-6))
+    return below
 
 
 class Kokoro:
@@ -304,7 +305,7 @@ def _length_faults(clip: Clip, length: float, times: list[int]) -> list[str]:
 
 def _sound_faults(clip: Clip, samples: NDArray[np.int16], words: list[tuple[str, int, int]]) -> list[str]:
     found = []
-    audio = samples.astype(np.float32) / 32768
+    audio: Audio = samples.astype(np.float32) / np.float32(32768)
     if abs(20 * np.log10(np.abs(audio).max() / PEAK)) > 0.2:
         found.append(f"peak {np.abs(audio).max():.3f} of full scale, not {PEAK}")
     level = loudness(audio)
