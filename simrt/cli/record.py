@@ -115,8 +115,8 @@ class Watch:
     def seen(self, status: "Status") -> None:
         """Tell what is new."""
         opened = status.connections + status.finished
-        if opened > self._opened:
-            self._say(f"{status.seconds:7.1f} s  connected; {status.connections} open")
+        for number in range(self._opened + 1, opened + 1):
+            self._say(f"{status.seconds:7.1f} s  connection {number} opened")
         for path in self.proxy.recordings[self._saved :]:
             self._say(f"{status.seconds:7.1f} s  ended, saved as {path}")
         for error in self.proxy.failures[self._failed :]:
