@@ -264,9 +264,11 @@ def _complaint(talk: Conversation, stage: Stage, never: bool) -> str | None:
         place = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "simrt" not in f.filename), "")
         return f"the client raised {type(error).__name__}: {error}" + (f" ({place})" if place else "")
     if never:
-        return f"the client returned without ever connecting; it was given {talk.line.url}"
+        ended = "never ended the call, and never connected" if talk.capped else "returned without ever connecting"
+        return f"the client {ended}; it was given {talk.line.url}"
     if talk.capped:
-        return f"the client never ended the call: {talk.cap_ms / 1000:g} s after the caller's last cue it was still on the line"
+        after = f"{talk.cap_ms / 1000:g} s after the caller's last cue"
+        return f"the client never ended the call: {after} it was still on the line"
     return None
 
 

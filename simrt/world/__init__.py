@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -11,11 +11,13 @@ from simrt.errors import WorldError
 from simrt.world import clock, guard
 from simrt.world.loop import VirtualLoop
 from simrt.world.network import HostNotServed
-from simrt.world.stuck import Deadlock
+from simrt.world.stuck import Deadlock, place_of
 
 __all__ = ["Deadlock", "HostNotServed", "VirtualLoop", "World", "WorldError", "new_loop"]
 
 T = TypeVar("T")
+
+_SETTLE_S = 60.0  # virtual seconds that cancelled tasks have to end
 
 START = "2026-01-05T09:00:00+00:00"
 
@@ -59,7 +61,7 @@ class World:
         try:
             self._check()
             with self._around(), asyncio.Runner(loop_factory=lambda: self.loop) as runner:
-                return runner.run(main)
+                return runner.run(_then_settle(main))
         finally:
             main.close()
 
@@ -91,6 +93,40 @@ class World:
                 yield
             finally:
                 self._inside = False
+
+
+async def _then_settle(main: Coroutine[Any, Any, T]) -> T:
+    """MAIN, and after it the end of all that it left running.
+
+    Raises:
+        Deadlock: MAIN went well but left a task that will not be cancelled.
+    """
+    try:
+        result = await main
+    except BaseException:
+        await _settle()
+        raise
+    stubborn = await _settle()
+    if stubborn:
+        raise Deadlock(f"the program has ended, but these tasks will not be cancelled: {stubborn}")
+    return result
+
+
+async def _settle() -> str:
+    """Cancel what is left, and close what will not hear of it; returns a description of the latter."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    if left:
+        _, left = await asyncio.wait(left, timeout=_SETTLE_S)
+    names = sorted(f"{task.get_name()} at {place_of(task.get_coro())}" for task in left)
+    for task in left:
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        coroutine = task.get_coro()
+        if coroutine is not None:
+            with suppress(RuntimeError):
+                coroutine.close()
+    return ", ".join(names)
 
 
 def new_loop(*, start: datetime | str = START, seed: int = 0) -> VirtualLoop:
