@@ -29,9 +29,7 @@ Anchor = Literal["pickup", "start", "heard", "end", "quiet"]
 _SUBJECTS = ("pickup", "reply", "line")
 _MOMENTS: tuple[Literal["start", "heard", "end"], ...] = ("start", "heard", "end")
 _UNITS = {"ms": 1_000, "s": 1_000_000}
-_EXAMPLES = (
-    'pickup+300ms, reply[0].end+600ms, reply[-1].heard+500ms, reply["answer-0"].end+600ms, line.quiet+800ms'
-)
+_EXAMPLES = 'pickup+300ms, reply[0].end+600ms, reply[-1].heard+500ms, reply["answer-0"].end+600ms, line.quiet+800ms'
 
 _SHAPE = re.compile(
     r"""\s* (?P<subject>[a-zA-Z_]+)
@@ -130,9 +128,7 @@ def _key(text: str, index: str) -> ReplyKey:
         return int(index)
     quoted = re.fullmatch(r"\"([^\"]+)\"|'([^'\"]+)'", index)
     if not quoted:
-        raise CueError(
-            f'cue {text!r}: a reply is named by its number or by its key in quotes, like reply["answer-0"]'
-        )
+        raise CueError(f'cue {text!r}: a reply is named by its number or by its key in quotes, like reply["answer-0"]')
     return quoted[1] or quoted[2]
 
 

@@ -306,9 +306,7 @@ class Line:
         self.on_hang_up: list[Callable[[], object]] = []
 
     @classmethod
-    def on(
-        cls, clock: Clock, url: str, headers: dict[str, str] | None = None, format: AudioFormat = PCM24
-    ) -> "Line":
+    def on(cls, clock: Clock, url: str, headers: dict[str, str] | None = None, format: AudioFormat = PCM24) -> "Line":
         """A line with a microphone and a speaker of its own."""
         return cls(url, dict(headers or {}), format, Microphone(clock, format), Speaker(clock, format))
 

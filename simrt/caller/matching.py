@@ -141,9 +141,7 @@ class Matcher:
             (piece, span)
             for span in self.spans
             for piece in pieces
-            if span.length
-            and span.source < piece.start + piece.count
-            and span.source + span.length > piece.start
+            if span.length and span.source < piece.start + piece.count and span.source + span.length > piece.start
         ]
 
     def _same_rate(self) -> bool:
