@@ -155,7 +155,7 @@ def play(name: str, stalled: bool, cassette: Path) -> "tuple[Played, float]":
             return Played(name, stalled, Headline(), "", "", "no call", str(failure)), 0.0
         result, error = failure.result, str(failure)
     heard = result.caller_turns[0].transcript if result.caller_turns else ""
-    ended = f"{result.closed_by} closed at {seconds(result.virtual_ms)}"
+    ended = f"{result.closed_by}, {result.virtual_ms / 1000:.1f} s"
     return Played(name, stalled, headline(result), heard, result.transcript, ended, error), result.virtual_ms
 
 
@@ -173,11 +173,11 @@ def print_outcome(calls: "list[Played]", words: "list[Word]", out: "Console") ->
 
 
 def table(calls: "list[Played]") -> "Table":
-    """One row a call."""
+    """One row a call; fits 80 columns."""
     from simrt.cli.headline import played
     from simrt.cli.result_view import plain_table
 
-    columns = ("client", "stall", "first words lost", "session ready", "goodbye played", "how it ended")
+    columns = ("client", "stall", "first words\nlost", "session\nready", "goodbye played", "how it ended")
     made = plain_table(*columns, right=columns[2:5])
     for call in calls:
         head = call.head

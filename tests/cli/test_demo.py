@@ -48,6 +48,12 @@ def test_the_table_shows_what_the_three_clients_are_known_for(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("recorded")
+def test_the_table_fits_a_terminal_of_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert [row[0] for row in rows(run("demo"))] == ["Call", "Call", "NaiveCall", "NaiveCall", "DrainCall", "DrainCall"]
+
+
+@pytest.mark.usefixtures("recorded")
 def test_a_wrong_outcome_is_named_and_is_status_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     right = demo.play
 
