@@ -15,7 +15,6 @@ from websockets.frames import Frame as WireFrame
 from websockets.frames import Opcode
 from websockets.http11 import Request as HttpRequest
 from websockets.protocol import State
-from websockets.utils import apply_mask
 from websockets.server import ServerProtocol
 
 from simrt.errors import SimrtError
@@ -23,6 +22,11 @@ from simrt.faults.base import End
 from simrt.replay.session import Session
 from simrt.trace import Closing, Ender, Frame, Opening, Trace
 from simrt.wire import Link, Peer, Refusal, Request
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:  # websockets was installed without its C extension
+    from websockets.utils import apply_mask
 
 Acceptor = Callable[[Request], Peer | Refusal]
 
