@@ -85,7 +85,9 @@ def _g711_inverse(encoding: Encoding) -> npt.NDArray[np.uint8]:
     values = table[order]
     samples = np.arange(-32768, 32768, dtype=np.int32)
     right = np.clip(np.searchsorted(values, samples), 1, len(values) - 1)
-    nearer_left = samples - values[right - 1] <= values[right] - samples
+    left_by, right_by = samples - values[right - 1], values[right] - samples
+    # half-way goes away from zero, and 0 itself to the positive code, which silence is made of
+    nearer_left = (left_by < right_by) | ((left_by == right_by) & (samples < 0))
     return order[np.where(nearer_left, right - 1, right)].astype(np.uint8)
 
 
