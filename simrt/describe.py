@@ -9,9 +9,11 @@ all of it.
 
 import binascii
 import hashlib
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -36,12 +38,22 @@ _NEW_BUFFER = ("input_audio_buffer.commit", "input_audio_buffer.clear")
 
 
 def plain_text(value: Any) -> str:
-    """A str as it is, anything else as YAML with sorted keys; ends in a line break."""
+    """A str as it is, anything else as YAML: sorted, an entry of a list or dict a line; ends in a line break.
+
+    TypeError for an object that has no form of its own (its address would differ in each run).
+    """
     if isinstance(value, str):
         return value if value.endswith("\n") else value + "\n"
-    plain = msgspec.to_builtins(value, enc_hook=_foreign, str_keys=True)
-    text: str = yaml.safe_dump(plain, allow_unicode=True, sort_keys=True, default_flow_style=None, width=10_000)
-    return text.removesuffix("...\n")
+    plain = msgspec.to_builtins(value, enc_hook=_foreign, str_keys=True, order="sorted")
+    out = io.StringIO()
+    dumper = yaml.SafeDumper(out, allow_unicode=True, sort_keys=True, default_flow_style=None, width=10_000)
+    dumper.open()
+    node = dumper.represent_data(plain)
+    if isinstance(node, yaml.CollectionNode):
+        node.flow_style = not plain
+    dumper.serialize(node)
+    dumper.close()
+    return out.getvalue().removesuffix("...\n")
 
 
 def call_text(result: CallResult, sections: Mapping[str, Any] | None = None) -> str:
@@ -290,5 +302,7 @@ def _hash(data: bytes) -> str:
     return "#" + hashlib.sha256(data).hexdigest()[:8]
 
 
-def _foreign(value: Any) -> Any:
-    return str(value)
+def _foreign(value: Any) -> str:
+    if isinstance(value, PurePath | BaseException):
+        return str(value)
+    raise TypeError(f"a {type(value).__name__} has no text of its own: make it a str, a dict or a list")

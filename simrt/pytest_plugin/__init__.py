@@ -66,7 +66,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         from simrt.pytest_plugin.failures import LOG, report_failure
 
         if LOG in item.stash:
-            report.sections.append(("simrt", report_failure(item)))
+            text = report_failure(item)
+            if text:
+                report.sections.append(("simrt", text))
     return report
 
 

@@ -50,10 +50,10 @@ class Caller:
         name = str(cassette.path or "in memory") if isinstance(cassette, Cassette) else str(cassette)
         try:
             result = run_call(client, found, faults, **options)
-        except CallError as error:
-            if error.result is not None:
+        except SimrtError as error:
+            if isinstance(error, CallError) and error.result is not None:
                 self._keep(error.result, name, faults)
-            raise error.with_traceback(None) from error.__cause__
+            raise error.with_traceback(None) from error.__cause__  # the way through simrt says nothing to a user
         self._keep(result, name, faults)
         return result
 

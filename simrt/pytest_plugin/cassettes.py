@@ -28,6 +28,7 @@ def find(item: pytest.Item, name: str | Path) -> Path | None:
 
 def resolve(item: pytest.Item, cassette: Cassette | str | Path) -> Cassette | Path:
     """The same, but CassetteError when there is none."""
+    __tracebackhide__ = True
     if isinstance(cassette, Cassette):
         return cassette
     found = find(item, cassette)

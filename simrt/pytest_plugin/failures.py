@@ -53,7 +53,8 @@ def log_of(item: pytest.Item) -> CallLog:
 
 def folder_of(item: pytest.Item) -> Path:
     """Where the remains of this test go: below the ini setting `simrt_failures`, a folder named after the test."""
-    plain = item.nodeid.replace("/", ".").replace(".py::", ".").replace("::", ".")
+    file, _, test = item.nodeid.partition("::")
+    plain = f"{file.removesuffix('.py').replace('/', '.')}.{test.replace('::', '.')}"
     name = re.sub(r"[^\w.\[\]-]", "_", plain)
     if name != plain or len(name) > _NAME:
         name = f"{name[:_NAME]}-{hashlib.sha256(item.nodeid.encode()).hexdigest()[:8]}"
@@ -61,11 +62,12 @@ def folder_of(item: pytest.Item) -> Path:
 
 
 def report_failure(item: pytest.Item) -> str:
-    """Write the calls of a failed test to its folder; the text for the report. Secrets are in neither."""
+    """Write the calls of a failed test to its folder; the text for the report, "" when there was none. Secrets
+    are in neither."""
     log = item.stash[LOG]
     calls = [*log.calls, *filter(None, (end() for end in log.open))]
     if not calls:
-        return "no call was made"
+        return ""
     folder = folder_of(item)
     pieces = []
     for number, call in enumerate(calls, 1):

@@ -5,7 +5,9 @@ for every test. So ours is registered only while the tests of one function that 
 """
 
 import asyncio
+import inspect
 from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _FIXTURES = frozenset({"simrt_serve", "simrt_world"})
 _WORLD = pytest.StashKey["World"]()
+_TAKEN = pytest.StashKey[bool]()
 _CURRENT = pytest.StashKey[pytest.Item]()
 
 
@@ -24,7 +27,7 @@ def is_virtual(item: pytest.Item) -> bool:
     """Whether a test is asynchronous, run by pytest-asyncio, and opts in: by marker, by fixture or by ini setting."""
     names = frozenset(getattr(item, "fixturenames", ()))
     wants = bool(item.get_closest_marker("simrt") or names & _FIXTURES or item.config.getini("simrt_virtual_time"))
-    return wants and asyncio.iscoroutinefunction(_innermost(getattr(item, "obj", None)))
+    return wants and inspect.iscoroutinefunction(_innermost(getattr(item, "obj", None)))
 
 
 def _innermost(function: Any) -> Any:
@@ -46,17 +49,14 @@ class _Factories:
     def _new_loop(self) -> asyncio.AbstractEventLoop:
         item = self._config.stash[_CURRENT]
         world = world_of(item)
-        if world.loop.is_closed() or _taken(item):
+        if item.stash.get(_TAKEN, False):  # a loop of a wider scope has it
             world = item.stash[_WORLD] = _new_world(item)
         item.stash[_TAKEN] = True
+        loop: Any = world.loop
+        # Where the plugin looptime is installed, it lays its hand on the selector of every test's loop, also of those
+        # that it then leaves alone.
+        loop._selector = SimpleNamespace(select=None)
         return world.loop
-
-
-_TAKEN = pytest.StashKey[bool]()
-
-
-def _taken(item: pytest.Item) -> bool:
-    return item.stash.get(_TAKEN, False)
 
 
 def world_of(item: pytest.Item) -> "World":
