@@ -52,6 +52,7 @@ class Stage:
         session = make_session(self.score, self.faults, self.seed, self)
         if self.score.dialect == "realtime" and session.score is not self.score:
             self.extended = session.score
+        session.context.refusals = self.refusals
         refusal = session.accept(request)
         if refusal is not None:
             self.refusals += 1

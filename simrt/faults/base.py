@@ -54,6 +54,7 @@ class Context:
     def __init__(self, score: Score, seed: int) -> None:
         self.score = score
         self.seed = seed
+        self.refusals = 0  # how many connections of this call were refused before
         self.mark: Callable[[int, str, dict[str, Any]], None] = lambda t_us, kind, detail: None
         self.put: Callable[[int, Action, Armed], None] = lambda due_us, action, armed: None
 

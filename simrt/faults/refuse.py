@@ -38,13 +38,12 @@ class Refuse(Fault, frozen=True):
 
 class _Armed(Armed):
     fault: Refuse
-    count = 0
 
     def refuse(self, request: Request) -> Refusal | None:
-        self.count += 1
-        if self.count > self.fault.times:
+        if self.fault.times:  # a connection that is let in after refusals says so too
+            self.fire(0, status=self.fault.status)
+        if self.context.refusals >= self.fault.times:
             return None
-        self.fire(0, status=self.fault.status)
         kind, code, message = _BODIES.get(self.fault.status, ("server_error", "error", "Refused."))
         body = msgspec.json.encode({"error": {"type": kind, "code": code, "message": message}}).decode()
         return Refusal(self.fault.status, body, [("Content-Type", "application/json")])

@@ -1,7 +1,13 @@
+import asyncio
 import json
 
 import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
+from simrt import shipped
+from simrt.call import run_call
+from simrt.caller import Line
 from tests.replay.hand import Call
 
 from .runs import fired, front_desk, refused
@@ -30,6 +36,24 @@ def test_times_0_lets_everybody_in() -> None:
     call = Call(front_desk(), ["refuse:times=0"])
     assert call.refusal is None
     assert call.session.final_verdict().unfired == ["refuse:times=0"]
+
+
+def test_times_counts_the_connections_of_a_call() -> None:
+    async def client(line: Line) -> None:
+        for _ in range(3):
+            try:
+                async with connect(line.url, additional_headers=line.headers) as ws:
+                    assert "session.created" in str(await ws.recv())
+                    line.note("let in")
+                    return
+            except InvalidStatus as error:
+                line.note(f"refused {error.response.status_code}")
+                await asyncio.sleep(1)
+
+    result = run_call(client, shipped.cassette("front-desk"), ["refuse:status=503,times=2"])
+    assert [note.split("  ")[1] for note in result.log] == ["refused 503", "refused 503", "let in"]
+    assert result.verdict.unfired == []
+    assert [mark.detail["fault"] for mark in result.trace.marks] == ["refuse:status=503,times=2"]
 
 
 @pytest.mark.parametrize("status", [101, 200, 299, 600])
