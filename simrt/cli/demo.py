@@ -167,7 +167,7 @@ def print_outcome(calls: "list[Played]", words: "list[Word]", out: "Console") ->
     for call in calls:
         said.setdefault(call.transcript, []).append(call.name)
     for transcript, names in said.items():
-        out.print(f"\n{' and '.join(names)}:", soft_wrap=True)
+        out.print(f"\n{', '.join(names)}:", soft_wrap=True)
         for line in transcript.splitlines():
             out.print(f"  {line}", soft_wrap=True)
 

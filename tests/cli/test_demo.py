@@ -1,5 +1,6 @@
 """`simrt demo`: its table, its exit status, and the whole of it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from simrt.cli import demo
 from simrt.cli.demo_judge import Played
 from simrt.shipped import cassette
 
-from .conftest import Run
+from .conftest import Process, Run
 
 
 @pytest.fixture
@@ -88,3 +89,15 @@ def test_the_whole_demo(run: Run) -> None:
     assert result.exit_code == 0, result.output
     assert len(rows(result)) == 6
     assert "s  agent: You're all set for Friday." in result.stdout  # the call, as it went
+
+
+def test_ctrl_c_ends_it_and_leaves_nothing(
+    process: Callable[..., Process], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    running = process("demo")
+    running.line_with("session ready")
+    status, _, err = running.interrupt()
+    assert status == 130
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
