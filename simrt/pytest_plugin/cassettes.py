@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simrt.cassette.store import Cassette
+from simrt.cassette.store import Cassette, load_cached
 from simrt.errors import CassetteError, SimrtError
 from simrt.pytest_plugin.settings import folders_of, in_ci
 
@@ -35,6 +35,16 @@ def resolve(item: pytest.Item, cassette: Cassette | str | Path) -> Cassette | Pa
     if found is None:
         raise missing(item, cassette)
     return found
+
+
+def cassette_name(cassette: Cassette | str | Path) -> str:
+    """How a report calls it."""
+    return str(cassette.path or "in memory") if isinstance(cassette, Cassette) else str(cassette)
+
+
+def profile_of(cassette: Cassette | Path) -> str:
+    """Whose habits its server has."""
+    return (cassette if isinstance(cassette, Cassette) else load_cached(cassette)).header.profile
 
 
 def home(item: pytest.Item, name: str | Path) -> Path:

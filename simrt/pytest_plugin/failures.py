@@ -27,6 +27,7 @@ class Call(msgspec.Struct):
 
     result: CallResult
     cassette: str
+    profile: str
     faults: list[str]
 
 
@@ -45,8 +46,9 @@ def log_of(item: pytest.Item) -> CallLog:
     if LOG not in item.stash:
         folder = folder_of(item)
         shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):
-            folder.parent.rmdir()  # if it is empty now
+        if not hasattr(item.config, "workerinput"):  # others may be about to write there
+            with suppress(OSError):
+                folder.parent.rmdir()  # if it is empty now
         item.stash[LOG] = CallLog()
     return item.stash[LOG]
 
@@ -104,7 +106,7 @@ def _write(call: Call, folder: Path, suffix: str, redactor: Redactor, nodeid: st
         for number, trace in enumerate(result.traces):
             more = f".{number + 1}" if number else ""
             note = f"a simulated call of {nodeid}, from the cassette {call.cassette}, faults: {call.faults or 'none'}"
-            _save(trace, folder / f"trace{suffix}{more}", redactor, note)
+            _save(trace, call.profile, folder / f"trace{suffix}{more}", redactor, note)
         write_wav(folder / f"call{suffix}.wav", result.audio())
         rows = "".join(f"{row.t_ms:>10.1f}  {row.who:<8}  {row.what}\n" for row in result.timeline)
         text = redactor.scrub(f"{_text(call)}\ntimeline (ms):\n{rows}")
@@ -114,7 +116,7 @@ def _write(call: Call, folder: Path, suffix: str, redactor: Redactor, nodeid: st
     return f"trace, audio and timeline: {folder}"
 
 
-def _save(trace: Trace, path: Path, redactor: Redactor, note: str) -> None:
+def _save(trace: Trace, profile: str, path: Path, redactor: Redactor, note: str) -> None:
     name = dialect_for_url(trace.opening.url)
     speaks = dialect(name)
     opening = redactor.opening(trace.opening)
@@ -125,8 +127,9 @@ def _save(trace: Trace, path: Path, redactor: Redactor, note: str) -> None:
         [Mark(mark.t_us, mark.kind, _clean(mark.detail, redactor)) for mark in trace.marks],
     )
     created = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    notes = [redactor.scrub(note)]
     header = Header(
-        dialect=name, how="stand-in", created=created, redacted=redactor.redacted, notes=[redactor.scrub(note)]
+        dialect=name, profile=profile, how="stand-in", created=created, redacted=redactor.redacted, notes=notes
     )
     save(Cassette(header, clean), path, overwrite=True)
 

@@ -13,7 +13,7 @@ from simrt.cassette.store import Cassette
 from simrt.errors import CallError, SimrtError
 from simrt.faults.base import Fault
 from simrt.faults.plan import check_plan, parse_plan
-from simrt.pytest_plugin.cassettes import resolve
+from simrt.pytest_plugin.cassettes import cassette_name, resolve
 from simrt.pytest_plugin.failures import Call, log_of
 from simrt.pytest_plugin.settings import settings_of
 from simrt.replay.build import score_of
@@ -39,8 +39,8 @@ class Server:
     ) -> "Serving":
         """Pick up: from now on the caller speaks at its cues, and whoever connects is served the cassette.
 
-        Arguments as for `run_call` but `vad` in the marker and `start`, which the marker gives to the World; the marker
-        gives the defaults. Raises SimrtError outside a World, PlanError for a fault that can never fire.
+        Arguments as for `run_call`, and the marker gives their defaults; `start` only the marker can give. Raises
+        SimrtError outside a World, PlanError for a fault that can never fire.
         """
         __tracebackhide__ = True
         settings = settings_of(self._item)
@@ -61,12 +61,11 @@ class Server:
         talk, stage = pick_up(_nobody, score, plan, **options)
         loop.network.listen("*", lambda: WebSocketServer(stage.accept), None)
         serving = Serving(talk, stage)
-        name = str(cassette.path or "in memory") if isinstance(cassette, Cassette) else str(cassette)
-        kept = [str(fault) for fault in plan]
+        name, kept = cassette_name(cassette), [str(fault) for fault in plan]
 
         def end() -> Call | None:
             result = serving.end()
-            return None if result is None else Call(result, name, kept)
+            return None if result is None else Call(result, name, score.profile, kept)
 
         self._log.open.append(end)
         return serving

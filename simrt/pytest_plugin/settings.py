@@ -10,11 +10,14 @@ Mode = Literal["none", "once", "rewrite"]
 
 MARKER = (
     "simrt(cassette=..., faults=[...], seed=..., upstream=...): defaults for simrt_call and its kin (any argument of "
-    "run_call; for recording upstream and profile). An asynchronous test with it runs in virtual time."
+    "run_call; to record, upstream and profile, and then says and headers are for the recording). An asynchronous test "
+    "with it runs in virtual time."
 )
 
 RUN = frozenset({"cassette", "faults", "says", "seed", "url", "headers", "format", "cap_ms", "vad", "start"})
 RECORD = frozenset({"upstream", "profile"})
+FOR_THE_RECORDING = frozenset({"says", "headers"})
+"""What a marker with an upstream means for the recording alone: on the cassette the caller is known, keys are not."""
 
 
 def settings_of(item: pytest.Item) -> dict[str, Any]:

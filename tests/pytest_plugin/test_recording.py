@@ -6,7 +6,7 @@ import pytest
 
 from simrt.cassette.store import load
 from simrt.pytest_plugin.recording import Tap
-from tests.pytest_plugin.conftest import Greeting, served, short_script
+from tests.pytest_plugin.services import Greeting, served, short_script
 
 pytest_plugins = ["pytester"]
 
@@ -201,3 +201,24 @@ def test_tap_numbers_the_replies_with_audio_and_ends_them() -> None:
     assert ear.calls[1] == ("ended", 0, False)
     assert ear.calls[-1] == ("ended", 1, True)
     assert len(ear.calls) == 4
+
+
+def test_keys_in_the_marker_are_for_the_recording_alone(project: pytest.Pytester, greeting: Greeting) -> None:
+    project.makepyfile(
+        test_it=f"""
+        import pytest
+        from clients_here import greeter
+
+        seen = []
+
+        async def client(line):
+            seen.append(line.headers.get("X-Api-Key"))
+            await greeter(line)
+
+        @pytest.mark.simrt(cassette="hello", upstream="{greeting.url}", says=[], headers={{"X-Api-Key": "0123456789"}})
+        def test_it(simrt_call):
+            simrt_call(client)
+            assert seen == ["0123456789", None]
+        """
+    )
+    project.runpytest("--simrt-record=once").assert_outcomes(passed=1)
