@@ -48,7 +48,9 @@ class WebSocketServer(asyncio.Protocol):
         self._opcode = Opcode.TEXT
         self._parts: list[bytes] = []
         self._fragmented = False
-        self._between_frames = False
+        self._splitting = False
+        self._held = b""
+        self._owed = 0
         self._closed = False
 
     # asyncio.Protocol
@@ -58,35 +60,53 @@ class WebSocketServer(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        if self._between_frames:
-            data = self._plain_frames(data)
-            if not data:
-                return
-        protocol = self._protocol
-        protocol.receive_data(data)
+        if self._splitting:
+            self._split(self._held + data if self._held else data)
+            return
+        fresh = self._peer is None
+        self._general(data)
+        # with frames right behind the handshake the general parser may be in the middle of one: it keeps the job
+        self._splitting = fresh and self._peer is not None and data.endswith(b"\r\n\r\n")
+
+    def _general(self, data: bytes) -> None:
+        """Bytes for websockets' own parser."""
+        self._protocol.receive_data(data)
         self._events()
         self._flush()
-        self._between_frames = protocol.state is State.OPEN and not protocol.reader.buffer and not self._fragmented
 
-    def _plain_frames(self, data: bytes) -> bytes:
-        """Take whole, unfragmented messages off the front; what is left is for the protocol.
+    def _split(self, data: bytes) -> None:
+        """Cut the bytes into frames: whole, unfragmented messages are taken here, the others go to the protocol.
 
-        They are nearly all there is, and websockets' general parser costs ten times as much.
+        The former are nearly all there is, and websockets' general parser costs ten times as much. `_held` is the
+        beginning of one of them, `_owed` how much is to come of a frame that the protocol has begun to read.
         """
         start, size = 0, len(data)
-        while size - start >= 6 and data[start] in (_TEXT, _BINARY):
-            length, head = data[start + 1] - 0x80, 2
-            if length == 126:
-                length, head = int.from_bytes(data[start + 2 : start + 4]), 4
-            if not 0 <= length < 0x10000 or data[start + 1] == 0xFF or start + head + 4 + length > size:
+        while start < size:
+            if self._owed or self._protocol.state is not State.OPEN:
+                part = data[start : start + self._owed] if self._owed else data[start:]
+                self._owed -= min(self._owed, len(part))
+                start += len(part)
+                self._general(part)
+                continue
+            if size - start < 2:
                 break
-            begin = start + head + 4
-            payload = apply_mask(data[begin : begin + length], data[start + head : begin])
-            self._message(Opcode.TEXT if data[start] == _TEXT else Opcode.BINARY, payload)
-            start = begin + length
-            if self._protocol.state is not State.OPEN:
+            second = data[start + 1]
+            length, head = second & 0x7F, 6 if second & 0x80 else 2
+            if length >= 126:
+                wide = 2 if length == 126 else 8
+                if size - start < 2 + wide:
+                    break
+                length, head = int.from_bytes(data[start + 2 : start + 2 + wide]), head + wide
+            if data[start] not in (_TEXT, _BINARY) or not second & 0x80 or length > 0xFFFF or self._fragmented:
+                self._owed = head + length
+                continue
+            begin, stop = start + head, start + head + length
+            if stop > size:
                 break
-        return data[start:] if start else data
+            payload = apply_mask(data[begin:stop], data[begin - 4 : begin])
+            opcode, start = Opcode.TEXT if data[start] == _TEXT else Opcode.BINARY, stop
+            self._message(opcode, payload)
+        self._held = data[start:]
 
     def eof_received(self) -> bool:
         self._protocol.receive_eof()

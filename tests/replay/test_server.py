@@ -7,8 +7,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError, InvalidStatus
+from websockets.frames import apply_mask
 
 from simrt.errors import SimrtError
 from simrt.faults.plan import parse_plan
@@ -258,6 +261,123 @@ def test_what_is_sent_after_the_end_is_dropped(arm: Arm) -> None:
     assert probe.link is not None
     probe.link.send("late")
     probe.link.close(1000)
+
+
+# --- how the bytes are cut does not matter
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+        self.gone = False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def is_closing(self) -> bool:
+        return self.gone
+
+    def close(self) -> None:
+        self.gone = True
+
+
+def masked(opcode: int, payload: bytes, mask: bytes, fin: bool = True) -> bytes:
+    """A client's frame."""
+    size = len(payload)
+    if size < 126:
+        head = bytes([0x80 | size])
+    elif size < 0x10000:
+        head = b"\xfe" + size.to_bytes(2, "big")
+    else:
+        head = b"\xff" + size.to_bytes(8, "big")
+    return bytes([0x80 * fin | opcode]) + head + mask + apply_mask(payload, mask)
+
+
+HANDSHAKE = (
+    b"GET /v1/realtime HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+# masks that look like the beginning of a frame
+MASKS = st.sampled_from([b"\x81\x80\x81\x80", b"\x82\x81\x00\x00", b"\x81\xfe\x00\x01", bytes(4), b"\x12\x34\x56\x78"])
+SIZES = st.sampled_from([0, 1, 2, 5, 125, 126, 127, 300, 65_535, 65_536])
+
+
+def messages() -> st.SearchStrategy[list[tuple[bytes, list[bytes]]]]:
+    """Messages as (what they are, the frames that they are sent in)."""
+
+    @st.composite
+    def message(draw: st.DrawFn) -> tuple[bytes, list[bytes]]:
+        parts = [
+            bytes([draw(st.sampled_from([0x81, 0x82, 0x41]))]) * draw(SIZES) for _ in range(draw(st.integers(1, 3)))
+        ]
+        cut = []
+        for k, part in enumerate(parts):
+            cut.append(masked(0x2 if k == 0 else 0x0, part, draw(MASKS), fin=k == len(parts) - 1))
+            if draw(st.booleans()):
+                cut.append(masked(0x9, b"\x81\x80", draw(MASKS)))
+        return b"".join(parts), cut
+
+    return st.lists(message(), min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(messages(), st.lists(st.integers(1, 40) | st.sampled_from([2, 6, 14, 1000, 70_000]), min_size=1), st.booleans())
+def test_frames_arrive_whole_however_the_bytes_are_cut(
+    sent: list[tuple[bytes, list[bytes]]], cuts: list[int], with_handshake: bool
+) -> None:
+    probe = Quiet()
+    server = WebSocketServer(lambda request: probe)
+    server.connection_made(Wire())
+    data = b"".join(frame for _, parts in sent for frame in parts)
+    if with_handshake:
+        data = HANDSHAKE + data
+    else:
+        server.data_received(HANDSHAKE)
+    at, k = 0, 0
+    while at < len(data):
+        size = max(cuts[k % len(cuts)], len(data) // 5000)
+        server.data_received(data[at : at + size])
+        at, k = at + size, k + 1
+    assert probe.got == [whole for whole, _ in sent]
+    assert probe.ended == []
+
+
+class Quiet(Probe):
+    """A probe that only listens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def received(self, payload: str | bytes) -> None:
+        self.got.append(payload)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        bytes([0x81, 0x02]) + b"ab",  # not masked
+        masked(0x1, b"x", bytes(4), fin=False) + masked(0x1, b"y", bytes(4)),  # a message within a message
+        bytes([0x91, 0x80]) + bytes(4),  # a reserved bit
+        masked(0x0, b"x", bytes(4)),  # goes on with nothing
+    ],
+    ids=["unmasked", "interleaved", "reserved bit", "stray continuation"],
+)
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_frames_that_break_the_protocol_close_with_1002(bad: bytes, size: int) -> None:
+    probe, wire = Quiet(), Wire()
+    server = WebSocketServer(lambda request: probe)
+    server.connection_made(wire)
+    server.data_received(HANDSHAKE)
+    good = masked(0x1, b"good", bytes(4))
+    data = good + bad + good
+    for at in range(0, len(data), size):
+        server.data_received(data[at : at + size])
+    assert probe.got == ["good"]
+    assert b"\x88" in wire.written
+    assert (1002).to_bytes(2, "big") in wire.written
 
 
 # --- the handshake
