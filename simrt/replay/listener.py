@@ -7,6 +7,7 @@ clip's are compared at 8 kHz by normalised cross-correlation: the same speech gi
 matches no clip is no turn. No I/O, no clock: positions are µs of audio in the input buffer.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -85,13 +86,12 @@ class Listener:
         self.waiting = list(utterances)
         self.arrivals = Arrivals()
         self._chunks: list[tuple[bytes, AudioFormat]] = []
-        self._starts: list[int] = []
         self._sound_us: int | None = None
         self._quiet_us = 0
         self._tries = 0
         self._shift_us = 0
         self._busy_until_us = 0
-        self._usual_size, self._usual_us = -1, 0
+        self._usual_size, self._usual_us, self._usual_silence = -1, 0, b""
         self._usual_format: AudioFormat | None = None
 
     def feed(self, data: bytes, fmt: AudioFormat, now_us: int) -> list[Match]:
@@ -100,25 +100,27 @@ class Listener:
         A recognised utterance is no longer waited for. A long append is gone through as if it had come in short ones;
         an odd last byte of PCM16 counts for nothing.
         """
-        data = data[: len(data) // fmt.width * fmt.width]
-        size = fmt.size_of(_PIECE_MS)
-        if len(data) <= size:
-            match = self._take(data, fmt, now_us)
-            return [match] if match is not None else []
-        pieces = (data[k : k + size] for k in range(0, len(data), size))
-        return [match for piece in pieces if (match := self._take(piece, fmt, now_us)) is not None]
-
-    def _take(self, data: bytes, fmt: AudioFormat, now_us: int) -> Match | None:
-        size = len(data)
-        if size != self._usual_size or fmt is not self._usual_format:
-            self._usual_size, self._usual_format, self._usual_us = size, fmt, fmt.duration_us(size)
-        same = data.count(data[:1]) == size
-        quiet = same and (fmt.encoding != "pcm16" or data[:1] in b"\0")
-        arrivals = self.arrivals
-        start = arrivals.total_us
-        self._starts.append(start)
+        if len(data) != self._usual_size or fmt is not self._usual_format:
+            data = data[: len(data) // fmt.width * fmt.width]
+            size = fmt.size_of(_PIECE_MS)
+            if len(data) > size:
+                pieces = (data[k : k + size] for k in range(0, len(data), size))
+                return [match for piece in pieces for match in self.feed(piece, fmt, now_us)]
+            self._usual_size, self._usual_format = len(data), fmt
+            self._usual_us = fmt.duration_us(len(data))
+            self._usual_silence = fmt.silence(1)[: fmt.width] * (len(data) // fmt.width)
         self._chunks.append((data, fmt))
-        arrivals.add(self._usual_us, now_us)
+        self.arrivals.add(self._usual_us, now_us)
+        if data == self._usual_silence and self._sound_us is None:
+            return []
+        match = self._heard(data, fmt)
+        return [match] if match is not None else []
+
+    def _heard(self, data: bytes, fmt: AudioFormat) -> Match | None:
+        """Follow where sound begins and ends, and try to recognise it."""
+        arrivals = self.arrivals
+        start = arrivals.total_us - self._usual_us
+        quiet = data == self._usual_silence
         if not quiet:
             samples = fmt.decode(data).astype(np.float32)
             quiet = len(samples) == 0 or float(np.dot(samples, samples)) < _QUIET * _QUIET * len(samples)
@@ -200,8 +202,9 @@ class Listener:
 
     def window(self, start_us: int, end_us: int) -> Wave:
         """What arrived between two buffer positions, at 8 kHz; shorter if less has arrived."""
-        first = max(0, int(np.searchsorted(self._starts, max(0, start_us), side="right")) - 1)
-        last = int(np.searchsorted(self._starts, end_us, side="left"))
+        ends = self.arrivals.ends
+        first = bisect_right(ends, max(0, start_us))
+        last = min(len(ends), bisect_left(ends, end_us) + 1)
         parts: list[Wave] = []
         k = first
         while k < last:
@@ -215,7 +218,7 @@ class Listener:
         if not parts:
             return np.zeros(0, np.float32)
         wave = np.concatenate(parts)
-        skip = (max(0, start_us) - self._starts[first]) // _US
+        skip = (max(0, start_us) - (ends[first - 1] if first else 0)) // _US
         out = wave[skip : skip + (end_us - max(0, start_us)) // _US]
         if start_us < 0:
             out = np.concatenate([np.zeros(-start_us // _US, np.float32), out])

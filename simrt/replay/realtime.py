@@ -178,7 +178,7 @@ class RealtimeSession(Session):
         if self._by_append:
             self.happened(("append", self._appends), now_us)
             self._appends += 1
-        if self._awaiting:
+        if self._awaiting and self._awaiting[0][0] <= self.listener.arrivals.total_us:
             self._reach()
 
     def _note(self, text: str) -> None:
