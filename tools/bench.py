@@ -135,9 +135,7 @@ def on_looptime(cassette: Cassette, score: Score) -> float:
     """The same engine and client on looptime's loop, over loopback sockets."""
     import looptime
 
-    kind = looptime.patch_event_loop(asyncio.new_event_loop(), start=0, idle_timeout=None)
-    with kind.looptime_enabled():
-        return _timed(kind, over_a_server(score))
+    return _timed(looptime.new_event_loop(start=0, idle_timeout=None), over_a_server(score))
 
 
 def _timed(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, None]) -> float:
