@@ -11,10 +11,12 @@ from simrt import shipped
 from simrt.audio import PCM24, ULAW8, AudioFormat
 from simrt.cassette.importers import import_file
 from simrt.cassette.store import Cassette, load_cached
+from simrt.replay.authored import author
 from simrt.replay.build import build_score, score_of
 from simrt.replay.realtime import convert
 from simrt.replay.score import Score
-from simrt.trace import Trace
+from simrt.scripts import SCRIPTS
+from simrt.trace import Frame, Trace
 
 from .hand import Call, answer_tools, append, front_desk, one_reply, samples_of, update, whole_call
 
@@ -291,3 +293,88 @@ def test_an_empty_trace_is_a_session_that_says_nothing() -> None:
     call.run()
     assert call.kinds() == ["session.updated"]
     assert call.session.final_verdict().synthetic == ["session.updated"]
+
+
+# --- sessions without a server VAD
+
+
+def manual() -> Cassette:
+    """A recorded push-to-talk round: append, commit, item, response."""
+    item = {"id": "item_1", "type": "message", "role": "user"}
+    text = {"id": "item_2", "type": "message", "role": "user"}
+    rows: list[tuple[int, str, dict[str, Any]]] = [
+        (10, "server", {"type": "session.created", "session": {}}),
+        (20, "client", append(bytes(9600))),
+        (30, "client", {"type": "input_audio_buffer.commit"}),
+        (45, "server", {"type": "input_audio_buffer.committed", "item_id": "item_1", "previous_item_id": None}),
+        (46, "server", {"type": "conversation.item.added", "item": item}),
+        (50, "client", {"type": "conversation.item.create", "item": {"type": "message", "role": "user"}}),
+        (60, "server", {"type": "conversation.item.added", "item": text}),
+        (70, "client", {"type": "response.create"}),
+        (80, "server", {"type": "response.created", "response": {"id": "resp_1", "metadata": None}}),
+        (90, "server", {"type": "response.done", "response": {"id": "resp_1", "status": "completed"}}),
+        (100, "client", {"type": "input_audio_buffer.clear"}),
+        (105, "server", {"type": "input_audio_buffer.cleared"}),
+    ]
+    frames = [Frame(ms * 1000, who, msgspec.json.encode(event).decode()) for ms, who, event in rows]  # type: ignore[arg-type]
+    return Cassette(cassette().header, Trace(frames=frames))
+
+
+def test_a_recorded_commit_brings_its_item() -> None:
+    score = build_score(manual())
+    assert [frame.cause for frame in score.frames if "item_1" in str(frame.payload)] == [
+        ("input_audio_buffer.commit", 0)
+    ] * 2
+    call = Call(score).send(500, append(bytes(9600))).send(600, {"type": "input_audio_buffer.commit"}).run()
+    assert [(got.ms, got.kind) for got in call.got[1:]] == [
+        (615, "input_audio_buffer.committed"),
+        (616, "conversation.item.added"),
+    ]
+    assert call.session.final_verdict().unasked == [
+        "conversation.item.create:message",
+        "response.create",
+        "input_audio_buffer.clear",
+    ]
+
+
+def test_the_whole_round_again_is_clean() -> None:
+    call = resend(build_score(manual()), manual())
+    assert call.session.final_verdict().clean, str(call.session.final_verdict())
+
+
+def test_a_client_that_names_its_items_now_finds_its_names() -> None:
+    named = {"type": "message", "role": "user", "id": "mine"}
+    call = Call(build_score(manual())).send(50, {"type": "conversation.item.create", "item": named}).run()
+    assert call.one("conversation.item.added").event["item"]["id"] == "mine"
+    call = Call(build_score(manual())).send(50, {"type": "conversation.item.create", "item": named})
+    call.send(200, {"type": "conversation.item.retrieve", "item_id": "mine"}).run()
+    assert call.errors() == []
+
+
+# --- a reply whose end is not on the cassette
+
+
+def test_a_reply_without_a_done_can_be_cut_off_all_the_same() -> None:
+    score = author(SCRIPTS["no-done"](), "polyai")
+    cut: list[float] = []
+
+    def react(call: Call, ms: float, event: dict[str, Any]) -> None:
+        answer_tools(call, ms, event)
+        if call.got[-1].send.reply == 1 and call.got[-1].send.audio and not cut:
+            cut.append(ms + 900)
+            call.send(ms + 900, {"type": "response.cancel"})
+
+    call = Call(score, react=react)
+    update(call, 70)
+    track = samples_of("booking")
+    call.say(300, track, tail_ms=11_200)
+    call.say(320 + len(track) / 24 + 11_200, samples_of("nothing-else"), tail_ms=900)
+    call.run()
+    done = call.of("response.done")[-1]
+    assert done.ms == cut[0] + 20
+    assert done.send.synthetic
+    assert done.event["response"]["status"] == "cancelled"
+    assert done.event["response"]["id"] == call.of("response.created")[-1].event["response"]["id"]
+    assert not [got for got in call.got if got.ms > done.ms and got.kind.endswith(".delta")]
+    late = Call(score).send(10, {"type": "response.cancel"}).run()
+    assert late.errors() == [("response_cancel_not_active", None)]
