@@ -70,7 +70,7 @@ def test_lengths_and_sizes_agree(fmt: AudioFormat, size: int) -> None:
     assert size - fmt.size_of(us / 1000) <= 2 * fmt.width
 
 
-@pytest.mark.parametrize(("fmt", "size"), zip(FORMATS, (960, 640, 160, 160), strict=True), ids=ids)
+@pytest.mark.parametrize(("fmt", "size"), list(zip(FORMATS, (960, 640, 160, 160), strict=True)), ids=ids)
 def test_a_frame_of_20_ms(fmt: AudioFormat, size: int) -> None:
     assert fmt.size_of(20) == size
     assert fmt.duration_us(size) == 20_000
