@@ -53,10 +53,10 @@ def _place_words(path: Path, stage: Stage) -> None:
     session = stage.peers[0].session
     assert isinstance(session, RealtimeSession)
     caller = [
-        Word(word.text, max(0, word.start_ms + offset_us // 1000), word.end_ms + offset_us // 1000)
+        Word(word.text, word.start_ms + offset_us // 1000, word.end_ms + offset_us // 1000)
         for turn, offset_us in session.heard_at()
         for word in turn.words
-        if word.end_ms + offset_us // 1000 > 0
+        if word.start_ms + offset_us // 1000 >= 0  # what was lost before the first append is not on the cassette
     ]
     agent: list[Word] = []
     start_ms = 0.0

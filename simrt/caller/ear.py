@@ -9,7 +9,7 @@ from simrt.audio import FRAME_MS, PCM24, Samples
 from simrt.caller.cue import ReplyKey
 from simrt.caller.line import Speaker
 from simrt.caller.matching import Matcher, Range, merged
-from simrt.cassette.header import Word
+from simrt.cassette.header import Word, spread_words
 
 Change = Literal["play", "clear", "ended"]
 
@@ -218,7 +218,7 @@ def _heard_text(record: _Reply, heard: list[Range], sent: int, slack: int) -> st
     if record.ended_us is not None and not record.cut and _size(heard) + slack >= sent > 0:
         return record.text
     rate = record.rate
-    words = record.words or estimate_words(record.text, record.whole_ms or sent * 1000 / rate)
+    words = record.words or spread_words(record.text, 0, record.whole_ms or sent * 1000 / rate)
     slack = max(slack, rate // 1000)
     said = [
         word.text
@@ -229,13 +229,3 @@ def _heard_text(record: _Reply, heard: list[Range], sent: int, slack: int) -> st
         )
     ]
     return record.text if len(said) == len(words) else " ".join(said)
-
-
-def estimate_words(text: str, duration_ms: float) -> list[Word]:
-    """Words with times by their share of the characters (each with the space after it), over the whole duration."""
-    words = text.split()
-    total, at, result = sum(len(word) + 1 for word in words), 0, []
-    for word in words:
-        start, at = at, at + len(word) + 1
-        result.append(Word(word, round(start * duration_ms / total), round(at * duration_ms / total)))
-    return result

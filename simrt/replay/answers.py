@@ -169,13 +169,16 @@ class Answers:
         nth = s.counts.get("response.create", 0)
         answers = s.score.answers.get(("response.create", nth), [])
         refused_then = bool(answers) and answers[0].kind == "error"
-        busy = s.active is not None or self._made_up_active(now_us) or self._starting()
+        busy = s.active is not None or self._made_up_active(now_us) or self.starting()
         if busy and not refused_then:
             message = f"Conversation already has an active response in progress: {s.active_id or 'resp'}."
             code = "conversation_already_has_active_response"
             self.error(now_us, event, "invalid_request_error", code, message)
             return
-        if s.ask(event, now_us):
+        if s.polyai and s.turns.speaking:
+            s.turns.held_create = event  # PolyAI holds it, and answers with one reply after the turn
+            return
+        if s.ask(event, now_us) or s.turns.answer(now_us):
             return
         response_id = s.active_id = self._id("resp")
         self._made_up_until_us = now_us + 400_000
@@ -196,7 +199,7 @@ class Answers:
         """A response that the cassette does not have is under way."""
         return now_us < self._made_up_until_us
 
-    def _starting(self) -> bool:
+    def starting(self) -> bool:
         """A response to the caller's turn is about to begin: the server has it already."""
         frames = (_frame_of(entry) for entry in self.s.queued())
         return any(f is not None and f.kind == "response.created" and f.cause[0] == "turn.stop" for f in frames)
@@ -210,7 +213,7 @@ class Answers:
             details = {"type": "cancelled", "reason": "client_cancelled"}
             body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
             self._say(now_us + _QUICK_US, "response.done", response={**body, "status_details": details, "usage": None})
-        elif s.active is None:
+        elif s.active is None or event.get("response_id") not in (None, s.active_id):
             message = "Cancellation failed: no active response found"
             self.error(now_us, event, "invalid_request_error", "response_cancel_not_active", message)
         elif not s.ask(event, now_us):
@@ -223,12 +226,14 @@ class Answers:
         s = self.s
         if s.ask(event, now_us):
             return
-        held_us = s.listener.arrivals.total_us - s.committed_us
+        if s.turns.commit(now_us):
+            return
+        held_us = s.turns.listener.arrivals.total_us - s.turns.committed_us
         if held_us < _LEAST_COMMIT_US:
             message = f"Error committing input audio buffer: buffer too small, {held_us / 1000:.2f}ms of audio."
             self.error(now_us, event, "invalid_request_error", "input_audio_buffer_commit_empty", message)
             return
-        s.committed_us = s.listener.arrivals.total_us
+        s.turns.committed_us = s.turns.listener.arrivals.total_us
         item_id = self._id("item")
         self._say(now_us + _QUICK_US, "input_audio_buffer.committed", item_id=item_id, previous_item_id=None)
         content = [{"type": "input_audio", "transcript": None}]
@@ -238,8 +243,7 @@ class Answers:
 
     def on_input_audio_buffer_clear(self, event: dict[str, Any], now_us: int) -> None:
         """Forget the audio that is not committed."""
-        self.s.listener.forget()
-        self.s.committed_us = self.s.listener.arrivals.total_us
+        self.s.turns.forget()
         if not self.s.ask(event, now_us):
             self._say(now_us + _QUICK_US, "input_audio_buffer.cleared")
 
@@ -258,7 +262,7 @@ class Answers:
         started_us = when_us + (starts[0].delay_us if starts else 0)
         extra = 0
         if s.polyai and turn.cut_us:
-            first_us = s.listener.arrivals.when(match.from_us + 1)
+            first_us = s.turns.listener.arrivals.when(match.from_us + 1)
             extra = max(0, (when_us if first_us is None else first_us) + turn.cut_us - started_us)
         self.cut(started_us + extra + 200, "turn_detected")  # just behind speech_started
         return extra

@@ -12,14 +12,14 @@ from typing import Any
 
 import msgspec
 
-from simrt.audio import AudioFormat, resample
 from simrt.dialect.base import Formats
 from simrt.dialect.realtime import AUDIO_DELTAS, GA_TO_BETA, apply_session
 from simrt.faults.base import Fault, Send
 from simrt.replay.answers import Answers
-from simrt.replay.listener import Listener, Match, Utterance
+from simrt.replay.restate import convert, merge, quoted, restated, same, stated_detection
 from simrt.replay.score import Cause, Score, ScoredFrame, ScoredReply, ScoredTurn, control_kind
 from simrt.replay.session import Observer, Session, Verdict
+from simrt.replay.turns import Turns
 from simrt.trace import parse_event
 from simrt.wire import Refusal, Request
 
@@ -52,10 +52,9 @@ class RealtimeSession(Session):
         self.output_format = self.formats.output
         self.polyai = score.profile == "polyai"
         self.beta = False
-        self.listener = Listener(
-            [Utterance(t.index, t.samples, t.words, t.home_us) for t in score.turns if t.samples is not None]
-        )
+        self.turns = Turns(self)
         self.answers = Answers(self)
+        self.detection: dict[str, Any] | None = {}  # turn_detection as the client stated it; None: it is off
         self.counts: dict[str, int] = {}
         self.recorded = {(e.kind, e.nth): e for e in score.client_events}
         self.asked: set[Cause] = set()
@@ -64,17 +63,12 @@ class RealtimeSession(Session):
         self.session: dict[str, Any] = {}
         self.live: dict[Cause, dict[str, Any]] = {}  # what the client asked where it asked otherwise than recorded
         self.overrides: dict[int, dict[str, Any]] = {}
-        self.committed_us = 0
         self.active: int | None = None
         self.active_id = ""
-        self.speaking = False
         self.item_audio_us: dict[str, int] = {}
         self.items: dict[str, dict[str, Any]] = {}
         self.said: dict[int, str] = {}
         self.open_items: dict[str, str] = {}
-        self.heard_text: dict[int, str] = {}
-        self._turn_matches: dict[int, Match] = {}
-        self._awaiting: list[tuple[int, str, ScoredTurn, Match]] = []
         self._appends = 0
         self._by_append = any(cause[0] == "append" for cause in score.answers)
 
@@ -108,12 +102,12 @@ class RealtimeSession(Session):
         say."""
         kind = control_kind(event)
         recorded = self.recorded.get((kind, self.counts.get(kind, 0)))
-        if recorded is None or not _same(recorded.event, event):
+        if recorded is None or not same(recorded.event, event):
             return False
         if kind == "session.update":
             self.configure(event.get("session"))
         elif kind == "input_audio_buffer.clear":
-            self.listener.forget()
+            self.turns.forget()
         return True
 
     def configure(self, session: Any) -> None:
@@ -122,6 +116,7 @@ class RealtimeSession(Session):
         if not any(frame.kind == "error" for frame in answers):
             apply_session(self.formats, session)
             self.output_format = self.formats.output
+            self.detection = stated_detection(session, self.detection)
 
     def ask(self, event: dict[str, Any], now_us: int) -> bool:
         """Count a control event, and play the cassette's answer to it if there is one."""
@@ -134,7 +129,7 @@ class RealtimeSession(Session):
             self.verdict.unscripted.append(kind)
             return False
         self.asked.add(cause)
-        if not _same(recorded.event, event):
+        if not same(recorded.event, event):
             self.live[cause] = event
         answers = self.score.answers.get(cause, ())
         self._echo(event, recorded.event or {}, answers)
@@ -151,7 +146,7 @@ class RealtimeSession(Session):
                 pairs.append((made, new.get("id")))
         for was, now in pairs:
             if isinstance(was, str) and isinstance(now, str) and was != now:
-                self.renamed[_quoted(was)] = _quoted(now)
+                self.renamed[quoted(was)] = quoted(now)
         response = event.get("response")
         before = recorded.get("response")
         metadata = response.get("metadata") if isinstance(response, dict) else None
@@ -173,66 +168,14 @@ class RealtimeSession(Session):
             return
         if len(data) % self.formats.input.width:
             self._note("input_audio_buffer.append with an odd number of PCM16 bytes")
-        for match in self.listener.feed(data, self.formats.input, now_us):
-            self._recognised(match)
+        self.turns.feed(data, self.formats.input, now_us)
         if self._by_append:
             self.happened(("append", self._appends), now_us)
             self._appends += 1
-        if self._awaiting and self._awaiting[0][0] <= self.listener.arrivals.total_us:
-            self._reach()
 
     def _note(self, text: str) -> None:
         if text not in self.verdict.notes:
             self.verdict.notes.append(text)
-
-    # --- turns ---------------------------------------------------------------------------------------------------
-
-    def _recognised(self, match: Match) -> None:
-        turn = next(t for t in self.score.turns if t.index == match.utterance.key)
-        self._turn_matches[turn.index] = match
-        lost_us = max(0, match.from_us - match.offset_us - turn.onset_us)
-        start_at = max(match.offset_us + turn.start_at_us, match.from_us if lost_us > 20_000 else 0)
-        self._awaiting.append((max(0, start_at), "turn.start", turn, match))
-        self._awaiting.append((match.offset_us + turn.stop_at_us, "turn.stop", turn, match))
-        self._awaiting.sort(key=lambda entry: entry[0])
-
-    def _reach(self) -> None:
-        """Let the speech events come about whose position in the caller's audio has arrived."""
-        while self._awaiting:
-            position, what, turn, match = self._awaiting[0]
-            when = self.listener.arrivals.when(position)
-            if when is None:
-                return
-            del self._awaiting[0]
-            if what == "turn.start":
-                self._turn_starts(turn, match, when)
-            else:
-                self._turn_stops(turn, match, when)
-
-    def _turn_starts(self, turn: ScoredTurn, match: Match, when_us: int) -> None:
-        self.speaking = True
-        extra = 0
-        if self.active is not None and self._interrupts():
-            recorded = any(f.response == self.active for f in self.score.answers.get(("turn.start", turn.index), ()))
-            if not recorded:
-                extra = self.answers.cut_by_turn(turn, match, when_us)
-        self.happened(("turn.start", turn.index), when_us, (lambda frame: extra) if extra else None)
-
-    def _turn_stops(self, turn: ScoredTurn, match: Match, when_us: int) -> None:
-        self.speaking = False
-        arrived = self.listener.words_of(match)
-        heard = [word.text for word, there in zip(turn.words, arrived, strict=True) if there]
-        lost = arrived.count(False)
-        if lost:
-            text = " ".join(heard)
-            self.heard_text[turn.index] = text[:1].upper() + text[1:]
-        self.happened(("turn.stop", turn.index), when_us)
-        if self.observer is not None:
-            self.observer.turn_heard(turn.index, self.heard_text.get(turn.index, turn.text), lost, when_us)
-
-    def _interrupts(self) -> bool:
-        detection = ((self.session.get("audio") or {}).get("input") or {}).get("turn_detection")
-        return not (isinstance(detection, dict) and detection.get("interrupt_response") is False)
 
     # --- what the server sends -----------------------------------------------------------------------------------
 
@@ -271,55 +214,10 @@ class RealtimeSession(Session):
             return self.overrides[frame.index]
         live = self.live.get(frame.cause)
         if live is not None and frame.response is None:
-            return _restated(event, live)
+            return restated(event, live)
         if frame.response in self.metadata and kind in ("response.created", "response.done"):
             return {**event, "response": {**event["response"], "metadata": self.metadata[frame.response or 0]}}
-        if kind == "conversation.item.input_audio_transcription.delta":
-            return self._tell_part(event)
-        if self.heard_text and not kind.startswith("response."):
-            return self._retell(frame, event)
-        if kind in ("input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped"):
-            return self._place(frame, event)
-        return None
-
-    def _retell(self, frame: ScoredFrame, event: dict[str, Any]) -> dict[str, Any] | None:
-        turn = next((t for t in self.score.turns if t.item_id == event.get("item_id")), None)
-        text = self.heard_text.get(turn.index) if turn is not None else None
-        if turn is None or text is None:
-            return self._place(frame, event) if "speech_st" in frame.kind else None
-        if frame.kind == "conversation.item.input_audio_transcription.completed":
-            return {**event, "transcript": text}
-        return self._place(frame, event)
-
-    def _tell_part(self, event: dict[str, Any]) -> dict[str, Any] | None:
-        """A delta of the transcript: once a word is lost only the first one behind the turn's end tells anything."""
-        turn = next((t for t in self.score.turns if t.item_id == event.get("item_id")), None)
-        match = self._turn_matches.get(turn.index) if turn is not None else None
-        if turn is None or match is None:
-            return None
-        told, text = ("told", turn.index), self.heard_text.get(turn.index)
-        if text is None:
-            over_us = self.listener.arrivals.total_us - match.offset_us
-            arrived = zip(turn.words, self.listener.words_of(match), strict=True)
-            if any(word.end_ms * 1000 <= over_us and not there for word, there in arrived):
-                return {}
-        elif told in self.asked:
-            return {}
-        self.asked.add(told)
-        return None if text is None else {**event, "delta": text}
-
-    def _place(self, frame: ScoredFrame, event: dict[str, Any]) -> dict[str, Any] | None:
-        """Speech events name positions in *this* call's input buffer."""
-        cause, index = frame.cause
-        match = self._turn_matches.get(index) if cause in ("turn.start", "turn.stop") else None
-        turn = next((t for t in self.score.turns if t.index == index), None)
-        if match is None or turn is None:
-            return None
-        for key, value_us in (("audio_start_ms", turn.start_value_us), ("audio_end_ms", turn.stop_value_us)):
-            if key in event:
-                ms = max(0, (match.offset_us + value_us) // 1000)
-                return None if ms == event[key] else {**event, key: ms}
-        return None
+        return self.turns.adapt(frame, event)
 
     def _track(self, frame: ScoredFrame, event: dict[str, Any], audio: bytes, now_us: int) -> None:
         kind = frame.kind
@@ -352,11 +250,8 @@ class RealtimeSession(Session):
 
     def heard_at(self) -> list[tuple[ScoredTurn, int]]:
         """The turns that were recognised, each with where its clip began in the input buffer, in µs."""
-        return [
-            (turn, self._turn_matches[turn.index].offset_us)
-            for turn in self.score.turns
-            if turn.index in self._turn_matches
-        ]
+        matches = self.turns.matches
+        return [(turn, matches[turn.index].offset_us) for turn in self.score.turns if turn.index in matches]
 
     def sent_audio(self) -> list[tuple[ScoredReply, int]]:
         """The replies of which audio was sent, in that order, each with how much of it, in µs."""
@@ -371,47 +266,10 @@ class RealtimeSession(Session):
 
     def merge_session(self, stated: dict[str, Any]) -> dict[str, Any]:
         """The session's configuration with what the client states laid on it."""
-        return _merge(self.session, stated)
+        return merge(self.session, stated)
 
     def final_verdict(self) -> Verdict:
         """Also the client events that never came."""
         verdict = super().final_verdict()
         verdict.unasked = [kind for kind, nth in self.recorded if (kind, nth) not in self.asked]
         return verdict
-
-
-def convert(audio: bytes, was: AudioFormat, now: AudioFormat) -> bytes:
-    """Audio bytes in another format."""
-    return now.encode(resample(was.decode(audio), was.rate, now.rate))
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """`over` laid on `base`, object by object."""
-    merged = dict(base)
-    for key, value in over.items():
-        old = merged.get(key)
-        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
-
-
-def _same(recorded: dict[str, Any] | None, event: dict[str, Any]) -> bool:
-    """Equal but for the event_id."""
-    if recorded is None:
-        return False
-    return {**recorded, "event_id": None} == {**event, "event_id": None}
-
-
-def _restated(event: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
-    """A recorded answer as the answer to what the client really asked."""
-    changed = dict(event)
-    for key in ("session", "item"):
-        if isinstance(event.get(key), dict) and isinstance(live.get(key), dict):
-            changed[key] = _merge(event[key], live[key])
-    for key in ("item_id", "content_index", "audio_end_ms"):
-        if key in event and key in live:
-            changed[key] = live[key]
-    return changed
-
-
-def _quoted(name: str) -> str:
-    return _encode(name).decode()

@@ -8,15 +8,12 @@ import base64
 import binascii
 from typing import Any
 
-import numpy as np
-
-from simrt.audio import PCM24, AudioFormat, Samples, resample
-from simrt.cassette.header import Header, Word
+from simrt.cassette.header import Header
 from simrt.dialect import Formats, dialect
 from simrt.dialect.realtime import AUDIO_DELTAS, ga_type
+from simrt.replay.clips import CallerAudio, cut_clip, place_words
 from simrt.replay.score import (
     OPEN,
-    Arrivals,
     Cause,
     ClientEvent,
     Score,
@@ -36,7 +33,6 @@ _DIRECT_ANSWERS = {
     "input_audio_buffer.cleared": "input_audio_buffer.clear",
     "output_audio_buffer.cleared": "output_audio_buffer.clear",
 }
-_QUIET = 180
 
 
 class _Response:
@@ -53,8 +49,8 @@ class RealtimeScorer:
     def __init__(self, trace: Trace, header: Header) -> None:
         self.trace, self.header = trace, header
         self.formats = Formats()
-        self.arrivals = Arrivals()
-        self.audio: list[tuple[int, bytes, AudioFormat]] = []
+        self.audio = CallerAudio()
+        self.arrivals = self.audio.arrivals
         self.cause_time: dict[Cause, int] = {OPEN: 0}
         self.counts: dict[str, int] = {}
         self.pending: list[ClientEvent] = []
@@ -88,7 +84,7 @@ class RealtimeScorer:
                 self._client(event, frame.t_us)
             else:
                 self._server(number, frame.payload, event, frame.t_us)
-        self._cut_clips()
+        self._place()
         closing = self.trace.closing
         by_server = closing is not None and closing.by != "client"
         return Score(
@@ -112,8 +108,7 @@ class RealtimeScorer:
         kind = str(event.get("type")) if event is not None else "?"
         if event is not None and kind == "input_audio_buffer.append":
             data = _decode(event.get("audio"))
-            self.audio.append((self.arrivals.total_us, data, self.formats.input))
-            self.arrivals.add(self.formats.input.duration_us(len(data)), t_us)
+            self.audio.add(data, self.formats.input, t_us)
             self.last_client = ("append", len(self.arrivals.times) - 1)
             self.cause_time[self.last_client] = t_us
             return
@@ -326,47 +321,14 @@ class RealtimeScorer:
         if scored.kind == "response.output_audio_transcript.done":
             reply.text = f"{reply.text} {event.get('transcript') or ''}".strip()
 
-    def _cut_clips(self) -> None:
-        """Give each turn its clip: the recorded caller audio from its first sound to its last."""
-        tail = PCM24.rate // 20
-        words = self.header.words.get("caller", [])
+    def _place(self) -> None:
+        """Give the turns their clips, and both sides their words."""
+        words = self.header.words
         for turn in self.turns:
-            if turn.home_us is None:
-                continue
-            heard = self._caller_samples(turn.start_value_us, turn.stop_value_us)
-            loud = np.flatnonzero(np.abs(heard.astype(np.int32)) > 2 * _QUIET)
-            if not len(loud):
+            if turn.home_us is not None and not cut_clip(turn, self.audio, words.get("caller", [])):
                 turn.home_us = None
                 self._unplace(turn)
-                continue
-            first, last = max(0, int(loud[0]) - 480), min(len(heard), int(loud[-1]) + tail)
-            turn.samples = heard[first:last]
-            home = turn.start_value_us + first * 1_000_000 // PCM24.rate
-            turn.home_us = home
-            turn.said_us = home + self._stream_offset(home)
-            turn.start_at_us = turn.start_value_us = turn.start_value_us - home
-            turn.stop_at_us = turn.stop_value_us = turn.stop_value_us - home
-            turn.onset_us = (int(loud[0]) - first) * 1_000_000 // PCM24.rate
-            turn.speech_end_us = (int(loud[-1]) - first) * 1_000_000 // PCM24.rate
-            mine = [w for w in words if home - 50_000 <= w.start_ms * 1000 < home + len(turn.samples) * 1000 // 24]
-            base = home // 1000
-            turn.words = [Word(w.text, max(0, w.start_ms - base), w.end_ms - base) for w in mine] or spread_words(
-                turn.text, 0, len(turn.samples) // 24
-            )
-        agent = self.header.words.get("agent", [])
-        start = 0
-        for reply in self.replies:
-            end = start + reply.audio_us // 1000
-            mine = [w for w in agent if start <= w.start_ms < end]
-            reply.words = [Word(w.text, w.start_ms - start, w.end_ms - start) for w in mine] or None
-            start = end
-
-    def _stream_offset(self, position_us: int) -> int:
-        """How far the input buffer runs behind the clock there: the least over the next 3 s, since a burst only
-        lags."""
-        k = self.arrivals.index(position_us) or 0
-        ends, times = self.arrivals.ends, self.arrivals.times
-        return min(t - end for t, end in zip(times[k:], ends[k:], strict=True) if t <= times[k] + 3_000_000)
+        place_words(self.replies, words.get("agent", []))
 
     def _unplace(self, turn: ScoredTurn) -> None:
         """Silence where a turn should be: hang its frames on the audio frame by which they had come."""
@@ -376,30 +338,6 @@ class RealtimeScorer:
                 k = max(0, sum(1 for t in self.arrivals.times if t <= t_us) - 1)
                 frame.cause = ("append", k)
                 frame.delay_us = t_us - self.arrivals.times[k]
-
-    def _caller_samples(self, start_us: int, end_us: int) -> Samples:
-        """The caller's audio between two buffer positions, at 24 kHz."""
-        parts: list[Samples] = []
-        for at, data, fmt in self.audio:
-            length = fmt.duration_us(len(data))
-            if at + length <= start_us or at >= end_us:
-                continue
-            first = max(0, start_us - at) * fmt.rate // 1_000_000 * fmt.width
-            last = min(length, end_us - at) * fmt.rate // 1_000_000 * fmt.width
-            parts.append(resample(fmt.decode(data[first:last]), fmt.rate, PCM24.rate))
-        return np.concatenate(parts) if parts else np.zeros(0, np.int16)
-
-
-def spread_words(text: str, start_ms: int, end_ms: int) -> list[Word]:
-    """Word times by guess, in proportion to letters: for audio whose words nobody has placed."""
-    words = text.split()
-    total = sum(len(word) + 1 for word in words)
-    placed, at = [], 0
-    for word in words:
-        begin, at = at, at + len(word) + 1
-        span = end_ms - start_ms
-        placed.append(Word(word, start_ms + span * begin // total, start_ms + span * at // total))
-    return placed
 
 
 def _decode(value: Any) -> bytes:

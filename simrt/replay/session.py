@@ -207,12 +207,17 @@ class Session:
 
     # --- playing -------------------------------------------------------------------------------------------------
 
-    def happened(self, cause: Cause, now_us: int, late: Callable[[ScoredFrame], int] | None = None) -> bool:
-        """A cause has come about: schedule what it brings. `late` adds µs frame by frame. False if it brings
-        nothing."""
+    def happened(
+        self, cause: Cause, now_us: int, late_us: int = 0, only: Callable[[ScoredFrame], bool] | None = None
+    ) -> bool:
+        """A cause has come about: schedule what it brings (`only` some of it), `late_us` later than it would.
+
+        False if it brings nothing.
+        """
         answers = self.score.answers.get(cause, ())
         for frame in answers:
-            self.schedule(frame, now_us + frame.delay_us + (late(frame) if late else 0))
+            if only is None or only(frame):
+                self.schedule(frame, now_us + frame.delay_us + late_us)
         if cause == self.score.closing_cause and self.score.closing is not None:
             closing = self.score.closing
             end = End(closing.code, closing.reason, reset=closing.code == 1006)

@@ -7,7 +7,7 @@ import pytest
 
 from simrt.audio import PCM24, ULAW8, AudioFormat, Samples, resample
 from simrt.caller import Ear, HeardReply, ReplyKey, load_clip
-from simrt.caller.ear import estimate_words
+from simrt.cassette.header import spread_words
 from simrt.cassette.header import Word
 
 from .loops import Room, cut, noise
@@ -143,12 +143,12 @@ def test_the_whole_duration_is_used_where_it_is_known(room: Room) -> None:
 
 
 def test_estimated_words_fill_the_duration() -> None:
-    words = estimate_words("I am  calling", 1000)
+    words = spread_words("I am  calling", 0, 1000)
     assert [word.text for word in words] == ["I", "am", "calling"]
     assert words[0].start_ms == 0
     assert words[-1].end_ms == 1000
     assert all(a.end_ms == b.start_ms for a, b in pairwise(words))
-    assert estimate_words("", 1000) == []
+    assert spread_words("", 0, 1000) == []
 
 
 def test_replies_are_listed_in_the_order_of_being_sent(room: Room) -> None:

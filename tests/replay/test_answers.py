@@ -323,7 +323,7 @@ def test_an_append_of_15_mib_is_taken_and_one_byte_more_is_not() -> None:
     call = update(Call(one_reply()), 65)
     call.send(500, append(bytes(limit))).send(600, {**append(bytes(limit + 2)), "event_id": "big"}).run()
     assert call.errors() == [("invalid_value", "big")]
-    assert call.realtime.listener.arrivals.total_us == PCM24.duration_us(limit)
+    assert call.realtime.turns.listener.arrivals.total_us == PCM24.duration_us(limit)
 
 
 def test_an_odd_number_of_pcm_bytes_is_noted_once_and_heard() -> None:

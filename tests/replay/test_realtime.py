@@ -130,7 +130,7 @@ def test_words_that_did_not_arrive_are_not_in_the_transcript(score: Any) -> None
     assert call.ear.turns == [(0, heard, 1)]
     kind = "conversation.item.input_audio_transcription.completed"
     assert call.one(kind).event["transcript"] == heard
-    assert call.realtime.heard_text == {0: heard}
+    assert call.realtime.turns.heard == {0: heard}
 
 
 def test_no_word_of_a_turn_no_turn() -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from simrt import shipped
-from simrt.cassette.header import Header, Word
+from simrt.cassette.header import Header, spread_words, Word
 from simrt.cassette.importers import import_file
 from simrt.replay.build import build_score, score_of
 from simrt.replay.score import Cause, Score
-from simrt.replay.score_realtime import RealtimeScorer, spread_words
+from simrt.replay.score_realtime import RealtimeScorer
 from simrt.trace import Closing, Frame, Trace
 
 from .hand import append
