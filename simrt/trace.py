@@ -15,7 +15,7 @@ Ender = Literal["client", "server", "network"]
 _decode = msgspec.json.Decoder().decode
 
 
-class Frame(msgspec.Struct, frozen=True):
+class Frame(msgspec.Struct, frozen=True, gc=False):
     """One WebSocket message.
 
     `payload` is the text (str) or the bytes (binary message) as it stood on the wire. `synthetic` marks an answer that

@@ -10,8 +10,10 @@ import base64
 import json
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,9 @@ from simrt.call import HEADERS, URL, Conversation, Stage, finish, run_call
 from simrt.caller import Caller, Clock, Ear, Line, fixture_clip
 from simrt.cassette.header import Header
 from simrt.cassette.script import Reply, Script, Turn
-from simrt.cassette.store import Cassette
+from simrt.cassette.store import Cassette, save
 from simrt.cues import says_of
-from simrt.replay.authored import author
+from simrt.replay.build import score_of
 from simrt.replay.score import Score
 from simrt.replay.server import WebSocketServer
 from simrt.trace import Trace
@@ -34,8 +36,8 @@ CALL_S = 70.0
 ROUNDS = 7
 
 
-def long_call() -> Cassette:
-    """A call of 70 s: four turns of the caller, four long replies."""
+def long_call(folder: Path) -> Path:
+    """A cassette of 70 s on disk: four turns of the caller, four long replies."""
     asked, said = fixture_clip("booking"), fixture_clip("found-booking")
     speech = np.concatenate([said.samples, np.zeros(24000 * 13 - len(said.samples), np.int16)])
     steps: list[Turn | Reply] = []
@@ -43,7 +45,7 @@ def long_call() -> Cassette:
         cue = "pickup+300ms" if number == 0 else f"reply[{number - 1}].end+600ms"
         steps.append(Turn(f"{number} {asked.text}", cue, list(asked.words), asked.samples))
         steps.append(Reply(text=said.text, words=list(said.words), samples=speech[: 24000 * (12 + number % 2)]))
-    return Cassette(Header(how="authored"), Trace(), Script(steps))
+    return save(Cassette(Header(how="authored"), Trace(), Script(steps)), folder / "long-call")
 
 
 async def client(line: Line) -> None:
@@ -81,7 +83,7 @@ class Mute:
         """Nothing."""
 
 
-def in_the_world(cassette: Cassette, score: Score) -> float:
+def in_the_world(cassette: Path, score: Score) -> float:
     """The call as simrt runs it; seconds of CPU-bound real time."""
     begin = time.perf_counter()
     result = run_call(client, cassette)
@@ -90,7 +92,7 @@ def in_the_world(cassette: Cassette, score: Score) -> float:
     return took
 
 
-def alone(cassette: Cassette, score: Score) -> float:
+def alone(cassette: Path, score: Score) -> float:
     """The same client and caller in the World, against a peer that answers nothing."""
 
     async def main() -> None:
@@ -124,14 +126,14 @@ async def over_a_server(score: Score) -> None:
     _check(result.replies[-1].heard_ms, result.virtual_ms)
 
 
-def on_async_solipsism(cassette: Cassette, score: Score) -> float:
+def on_async_solipsism(cassette: Path, score: Score) -> float:
     """The same engine and client on async-solipsism's loop and in-memory sockets."""
     import async_solipsism
 
     return _timed(async_solipsism.EventLoop(), over_a_server(score))
 
 
-def on_looptime(cassette: Cassette, score: Score) -> float:
+def on_looptime(cassette: Path, score: Score) -> float:
     """The same engine and client on looptime's loop, over loopback sockets."""
     import looptime
 
@@ -152,7 +154,7 @@ def _check(heard_ms: float, virtual_ms: float) -> None:
         raise SystemExit(f"the benchmark's call went wrong: {virtual_ms} ms, {heard_ms} ms of the last reply heard")
 
 
-CONTESTANTS: dict[str, Callable[[Cassette, Score], float]] = {
+CONTESTANTS: dict[str, Callable[[Path, Score], float]] = {
     "simrt": in_the_world,
     "client_alone": alone,
     "async_solipsism": on_async_solipsism,
@@ -162,8 +164,12 @@ CONTESTANTS: dict[str, Callable[[Cassette, Score], float]] = {
 
 def replay() -> dict[str, Any]:
     """All contestants in turns, so that a noisy machine is noisy for all; the best and the median of the rounds."""
-    cassette = long_call()
-    score = author(cassette.script or Script([]))
+    with tempfile.TemporaryDirectory() as folder:
+        return _measure(long_call(Path(folder)))
+
+
+def _measure(cassette: Path) -> dict[str, Any]:
+    score = score_of(cassette)
     times: dict[str, list[float]] = {}
     errors: dict[str, str] = {}
     for number in range(ROUNDS + 1):

@@ -1,7 +1,8 @@
 """Record the shipped cassettes anew: `python -m tools.record_cassettes [NAME…]`.
 
 The stand-in front desk is served in real time on a loopback socket, the right client calls it through the recording
-proxy, and what the proxy wrote is put into cassettes/. Beside them one script is written down as an authored cassette. All calls run at once, so it takes as long as the longest.
+proxy, and what the proxy wrote is put into cassettes/. Beside them one script is written down as an authored cassette.
+All calls run at once, so it takes as long as the longest.
 """
 
 import argparse

@@ -7,8 +7,7 @@ import pytest
 
 from simrt.audio import PCM24, ULAW8, AudioFormat, Samples, resample
 from simrt.caller import Ear, HeardReply, ReplyKey, load_clip
-from simrt.cassette.header import spread_words
-from simrt.cassette.header import Word
+from simrt.cassette.header import Word, spread_words
 
 from .loops import Room, cut, noise
 

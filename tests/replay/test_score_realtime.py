@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simrt import shipped
-from simrt.cassette.header import Header, spread_words, Word
+from simrt.cassette.header import Header, Word, spread_words
 from simrt.cassette.importers import import_file
 from simrt.replay.build import build_score, score_of
 from simrt.replay.score import Cause, Score
