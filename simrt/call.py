@@ -229,7 +229,7 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
     sessions = [peer.session for peer in stage.peers]
     first = sessions[0] if sessions else stage.refused_session
     verdict = first.final_verdict() if first is not None else Verdict()
-    verdict.unsaid = [f"{say.clip.name} ({say.cue})" for say in talk.caller.unsaid]
+    verdict.unsaid = [f"{say.clip.name} ({say.cue})" for say in talk.caller.unsaid if say.clip.duration_us]
     if len(sessions) > 1:
         verdict.notes.append(f"the client connected {len(sessions)} times")
     if talk.capped:

@@ -16,7 +16,10 @@ def says_of(score: Score) -> list[tuple[int, Say]]:
         if turn.samples is None or (turn.cue is None and turn.said_us is None):
             continue
         clip = Clip(turn.clip or f"turn-{turn.index}", turn.samples, turn.words, turn.text)
-        said.append((turn.index, Say(clip, parse_cue(turn.cue) if turn.cue else _cue(score, turn))))
+        cue = parse_cue(turn.cue) if turn.cue else _cue(score, turn)
+        # what is no turn, and a caller's patience, keep no order with the turns
+        aside = turn.hearing != "turn" or (turn.leave and not len(turn.samples))
+        said.append((turn.index, Say(clip, cue, aside, turn.hearing == "background", turn.leave)))
     return said
 
 

@@ -159,6 +159,8 @@ class Caller:
             self._busy_until = max(self._busy_until, utterance.ended_us)
         for listener in self.listeners:
             listener(utterance)
+        if say.leave:
+            self._clock.call_at(ended_us, self._line.cut, "caller")
         if not say.parallel:
             del self._queue[0]
             if self._queue and self._running:

@@ -77,13 +77,14 @@ class Say(msgspec.Struct, frozen=True):
     """Something to say and when. Those of a call are said one after the other, in their order.
 
     `parallel`: waits for its cue independently of that order (a barge-in). `background`: not the caller's own voice
-    (a television), so the caller does not wait for its end before speaking.
+    (a television), so the caller does not wait for its end before speaking. `leave`: the caller hangs up at its end.
     """
 
     clip: Clip
     cue: Cue
     parallel: bool = False
     background: bool = False
+    leave: bool = False
 
 
 def parse_cue(text: str) -> Cue:

@@ -45,21 +45,32 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     answered: bool = True
 
 
+Hearing = Literal["turn", "unheard", "background"]
+
+
 class Turn(msgspec.Struct, omit_defaults=True, tag="turn", tag_field="step"):
-    """The caller says something. `samples` are 24 kHz; `cue` says when (see simrt.caller.cue); `clip` is its name."""
+    """The caller says something. `samples` are 24 kHz; `cue` says when (see simrt.caller.cue); `clip` is its name.
+
+    `hearing`: how the server takes it: as a turn; not at all (a soft "mm-hmm" into the agent's speech); or as talk in
+    the background, which interrupts nobody and is yet transcribed as the caller's. `leave`: the caller hangs up at the
+    end of it (with nothing to say: at the cue).
+    """
 
     text: str
     cue: str
     words: list[Word] = []
     samples: Samples | None = None
     clip: str = ""
+    hearing: Hearing = "turn"
+    leave: bool = False
 
 
 class Reply(msgspec.Struct, omit_defaults=True, tag="reply", tag_field="step"):
     """One response of the agent: speech, a tool call, or both.
 
     `on`: what brings it out: the end of the caller's turn before it, or the client's next `response.create`.
-    `done` False: its `response.done` never comes.
+    `done` False: its `response.done` never comes. `reminded`: before it asks, the client adds a message of its own to
+    the conversation.
     """
 
     on: Literal["turn", "create"] = "turn"
@@ -69,6 +80,7 @@ class Reply(msgspec.Struct, omit_defaults=True, tag="reply", tag_field="step"):
     tool: Tool | None = None
     done: bool = True
     think_ms: int | None = None
+    reminded: bool = False
 
 
 Step = Turn | Reply

@@ -14,6 +14,7 @@ from simrt.faults.latency import Latency
 from simrt.faults.plan import FAULTS, check_plan, format_fault, parse_fault, parse_plan
 from simrt.faults.refuse import Refuse
 from simrt.faults.reset import Reset
+from simrt.faults.spread import Spread
 from simrt.faults.stall import Stall
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Latency",
     "Refuse",
     "Reset",
+    "Spread",
     "Stall",
     "check_plan",
     "format_fault",

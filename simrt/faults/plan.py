@@ -20,6 +20,7 @@ from simrt.faults.late_ready import LateReady
 from simrt.faults.latency import Latency
 from simrt.faults.refuse import Refuse
 from simrt.faults.reset import Reset
+from simrt.faults.spread import Spread
 from simrt.faults.stall import Stall
 from simrt.replay.score import Score
 
@@ -39,6 +40,7 @@ FAULTS: dict[str, type[Fault]] = {
         ErrorEvent,
         Close,
         Reset,
+        Spread,
     )
 }
 

@@ -126,12 +126,17 @@ class Author:
             cut_us=self.pacing.cut_ms * 1000,
             cue=turn.cue,
             clip=turn.clip,
+            hearing=turn.hearing,
+            leave=turn.leave,
         )
         self.turns.append(scored)
+        if turn.hearing == "unheard" or not len(samples):
+            return scored
         start, stop = ("turn.start", index), ("turn.stop", index)
         named = {"item_id": item_id}
-        self.add(start, _LAG_US, {"type": "input_audio_buffer.speech_started", "audio_start_ms": 0, **named})
-        self.add(stop, _LAG_US, {"type": "input_audio_buffer.speech_stopped", "audio_end_ms": 0, **named})
+        if turn.hearing == "turn":
+            self.add(start, _LAG_US, {"type": "input_audio_buffer.speech_started", "audio_start_ms": 0, **named})
+            self.add(stop, _LAG_US, {"type": "input_audio_buffer.speech_stopped", "audio_end_ms": 0, **named})
         committed = {"type": "input_audio_buffer.committed", "previous_item_id": self._last_item, **named}
         self.add(stop, _LAG_US + 200, committed)
         content = [{"type": "input_audio", "transcript": None}]
@@ -159,6 +164,13 @@ class Author:
         asked = self.expect(_OUTPUT)
         for kind in ("conversation.item.added", "conversation.item.done"):
             self.add(asked, 20_000, {"type": kind, "previous_item_id": previous, "item": made})
+
+    def reminded(self) -> None:
+        """The client is expected to add a message of its own to the conversation."""
+        item = {"id": self._id("item"), "object": "realtime.item", "type": "message", "status": "completed"}
+        asked = self.expect("conversation.item.create:message")
+        for kind in ("conversation.item.added", "conversation.item.done"):
+            self.add(asked, 20_000, {"type": kind, "previous_item_id": self._last_item, "item": item})
 
     def _voice(self, samples: Samples) -> tuple[int, int, int, int]:
         """What the VAD reports over a clip followed by silence: start and stop ms, onset and end of the voice in
@@ -322,11 +334,14 @@ def author(script: Script, profile: str = "openai", vad: VadName = "energy") -> 
         if isinstance(step, Turn):
             made.turn(step, turn_count)
             cue = parse_cue(step.cue)
-            if cue.anchor == "heard" and isinstance(cue.reply, int):
-                made.talked_over(made.replies[cue.reply].item_id)
-            stop = ("turn.stop", turn_count)
+            if step.hearing == "turn":
+                stop = ("turn.stop", turn_count)
+                if cue.anchor == "heard" and isinstance(cue.reply, int):
+                    made.talked_over(made.replies[cue.reply].item_id)
             turn_count += 1
             continue
+        if step.reminded:
+            made.reminded()
         cause = made.expect("response.create") if step.on == "create" else stop
         made.reply(step, cause, reply_count)
         reply_count += bool(step.samples is not None and len(step.samples))

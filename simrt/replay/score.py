@@ -16,7 +16,7 @@ import msgspec
 
 from simrt.audio import PCM24, AudioFormat, Samples
 from simrt.cassette.header import Word
-from simrt.cassette.script import Pacing
+from simrt.cassette.script import Hearing, Pacing
 from simrt.trace import Closing, Opening
 
 Cause = tuple[str, int]
@@ -71,6 +71,8 @@ class ScoredTurn(msgspec.Struct):
     clip: str = ""
     said_us: int | None = None
     barge_in: bool = False
+    hearing: Hearing = "turn"
+    leave: bool = False
 
 
 class ScoredReply(msgspec.Struct):

@@ -27,7 +27,11 @@ class Turns:
         self.s = session
         turns = session.score.turns
         self.listener = Listener(
-            [Utterance(t.index, t.samples, t.words, t.home_us) for t in turns if t.samples is not None]
+            [
+                Utterance(turn.index, turn.samples, turn.words, turn.home_us)
+                for turn in turns
+                if turn.samples is not None and len(turn.samples)
+            ]
         )
         self.matches: dict[int, Match] = {}
         self.speaking = False
@@ -54,10 +58,13 @@ class Turns:
 
     def _recognised(self, match: Match) -> None:
         turn = self._by_index[int(match.utterance.key)]
+        if turn.hearing == "unheard":
+            return
         self.matches[turn.index] = match
         lost_us = match.from_us - match.offset_us - turn.onset_us
         start_at = max(match.offset_us + turn.start_at_us, match.from_us if lost_us > _LOST_HEAD_US else 0)
-        self._awaiting.append((max(0, start_at), "start", turn, match))
+        if turn.hearing == "turn":
+            self._awaiting.append((max(0, start_at), "start", turn, match))
         self._awaiting.append((match.offset_us + turn.stop_at_us, "stop", turn, match))
         self._awaiting.sort(key=lambda entry: entry[0])
 
@@ -88,7 +95,8 @@ class Turns:
 
     def _stops(self, turn: ScoredTurn, match: Match, when_us: int) -> None:
         s = self.s
-        self.speaking = False
+        if turn.hearing == "turn":
+            self.speaking = False
         lost = self._listen(turn, match)
         cause = ("turn.stop", turn.index)
         if (s.detection or {}).get("create_response") is False:

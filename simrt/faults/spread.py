@@ -1,0 +1,60 @@
+"""The times of a call vary as they do live, so that many runs of one script are not one run."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.replay.score import Score, ScoredFrame
+
+
+_SOONER_US = 20_000  # the median cut, 0.76 s, is this far behind the earliest
+
+
+class Spread(Fault, frozen=True):
+    """Seeded jitter from measured spreads; each value is the most that is added, in ms.
+
+    `ready`: to `session.updated` (live: 0.23 to 2.83 s after pickup). `think`: to each reply, all of it. `cut`: to the
+    moment at which a reply is cut off when the caller talks over it (live: 0.74 to 0.79 s after the first sound).
+    """
+
+    name: ClassVar[str] = "spread"
+    ready: Ms = 2200
+    think: Ms = 400
+    cut: Ms = 50
+
+    def extend(self, score: Score, number: int) -> Score:
+        """Barge-ins are taken a little sooner or later; which, is drawn by `arm`."""
+        turns = [msgspec.structs.replace(turn) for turn in score.turns]
+        return msgspec.structs.replace(score, turns=turns)
+
+    def arm(self, context: Context, number: int) -> Armed:
+        """Draws for each reply."""
+        return _Armed(self, context, number)
+
+
+class _Armed(Armed):
+    fault: Spread
+    by_place = True
+
+    def __init__(self, fault: Spread, context: Context, number: int) -> None:
+        super().__init__(fault, context, number)
+        for turn in context.score.turns:
+            if turn.cut_us:
+                turn.cut_us += self._draw(fault.cut) - _SOONER_US
+        self.ready_us = self._draw(fault.ready)
+        self.think_us: dict[int, int] = {}
+
+    def _draw(self, most: int) -> int:
+        return self.rng.randrange(most * 1000 + 1)
+
+    def shift(self, frame: ScoredFrame, due_us: int) -> int:
+        if frame.kind == "session.updated" and frame.nth == 0:
+            return due_us + self.ready_us
+        if frame.response is None:
+            return due_us
+        if frame.response not in self.think_us:
+            self.think_us[frame.response] = self._draw(self.fault.think)
+        return due_us + self.think_us[frame.response]
