@@ -1,9 +1,11 @@
 """Snapshots of calls with syrupy: one readable file a scenario. What is in it, see simrt.describe.
 
-def test_goodbye(simrt_call, simrt_snapshot):
-    result = simrt_call(client, "front-desk")
-    assert result == simrt_snapshot
-    assert (result, {"ledger": desk.ledger}) == simrt_snapshot(name="with ledger")
+    def test_goodbye(simrt_call, simrt_snapshot):
+        result = simrt_call(client, "front-desk")
+        assert result == simrt_snapshot
+        assert (result, {"ledger": desk.ledger}) == simrt_snapshot(name="with ledger")
+
+The fixture `simrt_snapshot` is syrupy's `snapshot` with this extension.
 """
 
 from typing import Any

@@ -9,7 +9,6 @@ import msgspec
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.replay.score import Score, ScoredFrame
 
-
 _SOONER_US = 20_000  # the median cut, 0.76 s, is this far behind the earliest
 
 

@@ -43,9 +43,7 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"world": VirtualLoo
 class Room:
     """A line with an ear at it, on a loop; `at` is a clock's time in ms."""
 
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, format: AudioFormat = PCM24, pickup_in: float = 0.0
-    ) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, format: AudioFormat = PCM24, pickup_in: float = 0.0) -> None:
         self.loop = loop
         self.clock = Clock(loop, loop.time() + pickup_in)
         self.line = Line.on(self.clock, "wss://inn.example/v1/realtime", {"x-test": "1"}, format)

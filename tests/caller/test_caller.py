@@ -12,9 +12,7 @@ def says(*entries: tuple[str, float]) -> list[Say]:
     return [Say(clip(ms, 50 + k, f"clip-{k}"), parse_cue(cue)) for k, (cue, ms) in enumerate(entries)]
 
 
-def start(
-    room: Room, *entries: tuple[str, float], replies: int = 2, parallel: tuple[Say, ...] = ()
-) -> Caller:
+def start(room: Room, *entries: tuple[str, float], replies: int = 2, parallel: tuple[Say, ...] = ()) -> Caller:
     caller = Caller([*says(*entries), *parallel], room.line, room.ear, replies=replies)
     caller.start()
     return caller

@@ -56,9 +56,7 @@ def test_a_reply_that_plays_whole(room: Room) -> None:
     say(room, 0, noise(3000), 150)
     room.ear.text(0, GOODBYE, WORDS)
     room.run_until(4000)
-    assert room.ear.replies() == [
-        HeardReply(0, GOODBYE, 3000.0, 3000.0, GOODBYE, False, 150_000, 3_150_000, 0.0)
-    ]
+    assert room.ear.replies() == [HeardReply(0, GOODBYE, 3000.0, 3000.0, GOODBYE, False, 150_000, 3_150_000, 0.0)]
 
 
 def test_heard_grows_with_time(room: Room) -> None:
@@ -84,9 +82,7 @@ def test_hanging_up_cuts_the_reply_off_at_a_word(room: Room) -> None:
     assert entry.last_heard_us == 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("ms", "text"), [(999.9, "Thanks for calling,"), (998, "Thanks for"), (39, ""), (0, "")]
-)
+@pytest.mark.parametrize(("ms", "text"), [(999.9, "Thanks for calling,"), (998, "Thanks for"), (39, ""), (0, "")])
 def test_a_word_counts_when_it_played_whole(room: Room, ms: float, text: str) -> None:
     say(room, 0, noise(3000), 0, pace=0.5)
     room.ear.text(0, GOODBYE, WORDS)

@@ -58,9 +58,7 @@ def test_a_clip_is_heard_sample_for_sample_where_it_was_said(room: Room) -> None
 
 
 @pytest.mark.parametrize("format", [PCM16K, ULAW8, ALAW8])
-def test_a_clip_is_converted_to_the_lines_format(
-    room_in: Callable[[AudioFormat], Room], format: AudioFormat
-) -> None:
+def test_a_clip_is_converted_to_the_lines_format(room_in: Callable[[AudioFormat], Room], format: AudioFormat) -> None:
     room = room_in(format)
     room.microphone.say(clip(200), 40_000)
     frames = room.run(take(room.microphone, 14))
