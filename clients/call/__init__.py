@@ -7,8 +7,8 @@ the session is ready, and hangs up a second after the agent decides to. `DrainCa
 takes an empty speaker for the end of the goodbye.
 """
 
+from ..desk import CallFailed
 from .calls import Call, DrainCall, NaiveCall
-from .dial import CallFailed
 from .front_desk import FrontDesk
 
 __all__ = ["Call", "CallFailed", "DrainCall", "FrontDesk", "NaiveCall"]

@@ -1,7 +1,6 @@
-"""The front desk of the Harborview Inn: what it says, what it can look up, and how it comes to hang up."""
+"""The front desk of the Harborview Inn: what it says, and what it can look up."""
 
-from .desk import Desk
-from .tools import Output, Tool, ToolCall
+from ..desk import GoodbyeDesk, Output, Tool, ToolCall
 
 BOOKINGS = {
     ("okafor", "friday"): {
@@ -14,8 +13,8 @@ BOOKINGS = {
 }
 
 
-class FrontDesk(Desk):
-    """Finds bookings, and ends the call with a goodbye. How the line is let go is for subclasses to say."""
+class FrontDesk(GoodbyeDesk):
+    """Finds bookings, and ends the call with a goodbye."""
 
     instructions = (
         "You answer the phone at the front desk of the Harborview Inn. Be warm and brief: one or two short "
@@ -36,26 +35,8 @@ class FrontDesk(Desk):
                 },
                 self._lookup_booking,
             ),
-            Tool(
-                "end_call",
-                "Say goodbye and hang up, once the caller needs nothing more.",
-                {
-                    "goodbye": {
-                        "type": "string",
-                        "description": "The goodbye, word for word as the caller is to hear it.",
-                        # The server speaks it, in the same response as the call. A model that is told to
-                        # speak first and then to call does speak, but the call never comes.
-                        "poly_spoken": True,
-                    },
-                    "reason": {"type": "string", "description": "Why the call ends, for the log."},
-                },
-                self._end_call,
-            ),
+            self.end_call_tool(),
         ]
-
-    async def goodbye_over(self, call: ToolCall) -> bool:
-        """Wait until the line may be let go. False: it may not, the caller has talked over the goodbye."""
-        raise NotImplementedError
 
     async def _lookup_booking(self, call: ToolCall) -> Output:
         wanted = call.parse("surname", "day")
@@ -66,12 +47,3 @@ class FrontDesk(Desk):
         if any(name == surname.casefold() for name, _ in BOOKINGS):
             return Output({"found": False, "message": f"{surname} has a booking, but none for {day}."})
         return Output({"found": False, "message": f"There is no booking under the surname {surname}."})
-
-    async def _end_call(self, call: ToolCall) -> Output | None:
-        # Broken arguments change nothing here: what was spoken was spoken by the server.
-        if await self.goodbye_over(call):
-            self.end("the call is finished")
-            return None
-        self.line.note("the caller talked over the goodbye: staying on the line")
-        message = "The caller talked over the goodbye. The line is still open: answer, then call end_call again."
-        return Output({"hung_up": False, "message": message}, reply=False)  # their turn brings the next reply

@@ -16,8 +16,8 @@ from websockets.http11 import Request, Response
 
 from clients.call import Call, CallFailed, DrainCall, NaiveCall
 from clients.call import __main__ as command
-from clients.call.desk import Desk
-from clients.call.turns import ALREADY_ACTIVE, Turns
+from clients.desk.desk import Desk
+from clients.desk.turns import ALREADY_ACTIVE, Turns
 from simrt.audio import PCM24, ULAW8, AudioFormat
 from simrt.caller.clock import Clock
 from simrt.caller.line import Line, Speaker
@@ -232,7 +232,7 @@ def play(
                 outcome.error = error
             outcome.hung_up_us = now_us()
             await asyncio.sleep(1)
-            outcome.leftovers = [str(task) for task in asyncio.all_tasks() - before if "clients/call" in str(task)]
+            outcome.leftovers = [str(task) for task in asyncio.all_tasks() - before if "/clients/" in str(task)]
         return outcome
 
     return World().run(main())
