@@ -38,9 +38,12 @@ HOP = 5 * MS
 QUIET_DB = -38.0
 """A 10 ms frame this far below the clip's loudest one is silence."""
 PEAK = 0.5
-"""Highest sample of a clip: about -6 dBFS."""
+"""Highest sample of a clip: about -6 dBFS, less what `below_db` says."""
+JOINER = "_"
+"""In phonemes: a space within the group of one word."""
 STEP = 4
-"""Samples are multiples of this: 14 bits are far below the voice's own noise and a fifth smaller as FLAC."""
+"""Samples are multiples of this, unless the script has a `step`: 14 bits are far below the voice's own noise and a
+fifth smaller as FLAC."""
 LEAD_MS, TAIL_MS = 30, 100
 """Silence before the first word and after the last."""
 EXACT_TAIL_MS = 150
@@ -82,6 +85,13 @@ class Clip:
     pauses: dict[int, int] | None = None
     clear_at_ms: int | None = None
     length_ms: tuple[int, int] | None = None
+    below_db: float = 0
+    step: int = STEP
+
+    @property
+    def peak(self) -> float:
+        """Highest sample of the clip, of full scale."""
+        return float(PEAK * 10 ** (-self.below_db / 20))
 
     def path(self, suffix: str, root: Path = FIXTURES) -> Path:
         """Where the clip's `.flac` or `.json` lies under `root`."""
@@ -158,10 +168,11 @@ class Kokoro:
 
     def speak(self, clip: Clip) -> tuple[Audio, list[Span]]:
         """The line as the model says it, and where each word should lie by the model's own durations."""
-        unknown = sorted({c for c in clip.phonemes if c not in self.vocabulary})
+        phonemes = clip.phonemes.replace(JOINER, " ")
+        unknown = sorted({c for c in phonemes if c not in self.vocabulary})
         if unknown:
             raise FixtureError(f"{clip.id}: no such phoneme: {' '.join(unknown)}")
-        tokens = [self.vocabulary[c] for c in clip.phonemes]
+        tokens = [self.vocabulary[c] for c in phonemes]
         member = self.styles.extractfile(f"package/voices/{clip.voice}.bin")
         assert member is not None
         style = np.frombuffer(member.read(), dtype="<f4").reshape(-1, 256)[len(tokens)]
@@ -247,7 +258,7 @@ def cut(audio: Audio, spans: list[Span], clip: Clip) -> tuple[Audio, list[Span]]
 def write(clip: Clip, audio: Audio, spans: list[Span], root: Path = FIXTURES) -> None:
     """Write `<role>/<id>.flac` (16 bit) and the words beside it."""
     clip.path(".flac", root).parent.mkdir(parents=True, exist_ok=True)
-    samples = (np.round(audio * (PEAK / np.abs(audio).max()) * 32768 / STEP) * STEP).astype(np.int16)
+    samples = (np.round(audio * (clip.peak / np.abs(audio).max()) * 32768 / clip.step) * clip.step).astype(np.int16)
     sf.write(clip.path(".flac", root), samples, RATE, subtype="PCM_16", format="FLAC", compression_level=1.0)
     words = [
         [word, round(span.start / MS), round(span.end / MS)]
@@ -306,8 +317,8 @@ def _length_faults(clip: Clip, length: float, times: list[int]) -> list[str]:
 def _sound_faults(clip: Clip, samples: NDArray[np.int16], words: list[tuple[str, int, int]]) -> list[str]:
     found = []
     audio: Audio = samples.astype(np.float32) / np.float32(32768)
-    if abs(20 * np.log10(np.abs(audio).max() / PEAK)) > 0.2:
-        found.append(f"peak {np.abs(audio).max():.3f} of full scale, not {PEAK}")
+    if abs(20 * np.log10(np.abs(audio).max() / clip.peak)) > 0.2:
+        found.append(f"peak {np.abs(audio).max():.3f} of full scale, not {clip.peak:.3f}")
     level = loudness(audio)
     middle = (np.arange(len(level)) * HOP + HOP) / MS
     for word, start, end in words:

@@ -17,7 +17,7 @@ from simrt.errors import SimrtError
 
 RATE = 24000
 
-_ROLES = ("caller", "agent")
+_ROLES = ("caller", "agent", "background")
 _SUFFIXES = (".flac", ".wav", ".ogg", ".mp3")
 
 
@@ -99,7 +99,7 @@ def load_clip(path: str | Path) -> Clip:
 
 @cache
 def fixture_clip(name: str) -> Clip:
-    """One of the clips that come with simrt, by name ("booking"); the caller's are looked through before the agent's.
+    """One of the clips that come with simrt, by name ("booking"); the caller's come before the agent's and the background.
 
     Read once per process. Raises ClipError that lists the names when there is none of this name.
     """

@@ -106,7 +106,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     module.folder = lambda name: tmp_path / name  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "simrt.shipped", module)
     monkeypatch.setattr("simrt.shipped", module, raising=False)
-    for role, names in (("caller", ["booking", "mm-hmm"]), ("agent", ["goodbye"])):
+    for role, names in (("caller", ["booking", "mm-hmm"]), ("agent", ["goodbye"]), ("background", ["news"])):
         (tmp_path / "fixtures" / role).mkdir(parents=True)
         for name in names:
             soundfile.write(tmp_path / "fixtures" / role / f"{name}.flac", noise(100), 24000)
@@ -118,9 +118,10 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_fixture_clips_are_found_by_name_and_read_once(shipped: Path) -> None:
     assert fixture_clip("booking").duration_ms == 100.0
     assert fixture_clip("goodbye").name == "goodbye"
+    assert fixture_clip("news").name == "news"
     assert fixture_clip("booking") is fixture_clip("booking")
 
 
 def test_an_unknown_fixture_lists_those_there_are(shipped: Path) -> None:
-    with pytest.raises(ClipError, match=r"'boking'.*caller: booking, mm-hmm; agent: goodbye"):
+    with pytest.raises(ClipError, match=r"'boking'.*caller: booking, mm-hmm; agent: goodbye; background: news"):
         fixture_clip("boking")

@@ -53,6 +53,19 @@ def test_a_listener_from_260_ms_on_misses_exactly_the_first_word_of_the_booking(
     assert words[1][1] >= 280
 
 
+def test_the_background_lies_about_20_db_under_the_caller() -> None:
+    levels: dict[str, list[float]] = {}
+    for clip in CLIPS.values():
+        samples, _ = sf.read(clip.path(".flac"))
+        levels.setdefault(clip.role, []).append(20 * np.log10(np.sqrt(np.mean(samples**2))))
+    assert np.mean(levels["caller"]) - np.mean(levels["background"]) == pytest.approx(20, abs=2)
+
+
+def test_check_wants_the_background_as_low_as_the_script() -> None:
+    assert any("peak" in fault for fault in mf.faults(replace(CLIPS["news"], below_db=0)))
+    assert any("peak" in fault for fault in mf.faults(replace(CLIPS["goodbye"], below_db=CLIPS["news"].below_db)))
+
+
 def test_check_command_passes_on_the_committed_clips(capsys: pytest.CaptureFixture[str]) -> None:
     assert mf.main(["--check"]) == 0
     assert capsys.readouterr().out.count(": ok\n") == len(CLIPS)
@@ -186,6 +199,16 @@ def test_written_clip_reads_back(tmp_path: Path) -> None:
     mf.write(PLAIN, *mf.cut(audio, words, PLAIN), tmp_path)
     assert mf.faults(PLAIN, tmp_path) == []
     assert sf.info(PLAIN.path(".flac", tmp_path)).subtype == "PCM_16"
+
+
+def test_samples_are_as_coarse_and_as_low_as_the_script_says(tmp_path: Path) -> None:
+    clip = replace(PLAIN, step=8, below_db=20)
+    audio, words = speech(400, 200, 200, 300, 600), spans(420, 580, 820, 1000)
+    mf.settle(audio, words, {})
+    mf.write(clip, *mf.cut(audio, words, clip), tmp_path)
+    samples, _ = sf.read(clip.path(".flac", tmp_path), dtype="int16")
+    assert not np.any(samples % 8)
+    assert np.abs(samples).max() == pytest.approx(0.05 * 32768, abs=8)
 
 
 def test_a_line_whose_phonemes_miss_a_word_is_refused(tmp_path: Path) -> None:
