@@ -149,9 +149,22 @@ class Answers:
             message = f"Audio content of {sent_ms}ms is already shorter than {end_ms}ms"
             self.error(now_us, event, "invalid_request_error", "invalid_value", message)
         else:
+            self._forget_unheard(item_id, end_ms)
             if not s.ask(event, now_us):
                 fields = {"item_id": item_id, "content_index": event.get("content_index", 0), "audio_end_ms": end_ms}
                 self._say(now_us + _QUICK_US, "conversation.item.truncated", **fields)
+
+    def _forget_unheard(self, item_id: str, end_ms: int) -> None:
+        """The server's history holds what was played: OpenAI drops the transcript, PolyAI cuts it."""
+        reply = next((r for r in self.s.score.replies if r.item_id == item_id), None)
+        heard = None
+        if self.s.polyai and reply is not None and reply.words:
+            heard = " ".join(word.text for word in reply.words if word.end_ms <= end_ms)
+        item = copy.deepcopy(self.s.items[item_id])
+        for part in item.get("content") or []:
+            if "transcript" in part:
+                part["transcript"] = heard
+        self.s.items[item_id] = item
 
     def _known(self, event: dict[str, Any], now_us: int, code: str) -> bool:
         item_id = str(event.get("item_id"))

@@ -564,3 +564,16 @@ def test_audio_comes_in_the_format_that_the_client_agreed() -> None:
     # the ear hears as much as before, and truncation counts the same milliseconds
     assert [row[2] for row in call.ear.audio] == [row[2] for row in plain.ear.audio]
     assert sum(call.realtime.item_audio_us.values()) == 3_000_000
+
+
+@pytest.mark.parametrize(("profile", "kept"), [("polyai", "You're all"), ("openai", None)])
+def test_what_was_not_played_leaves_the_history(profile: str, kept: str | None) -> None:
+    call = Call(one_reply(profile, "goodbye"))
+    call.say(300, samples_of("booking"))
+    call.run()
+    item_id = call.one("response.output_audio_transcript.done").event["item_id"]
+    at = call.got[-1].ms + 100
+    call.send(at, {"type": "conversation.item.truncate", "item_id": item_id, "content_index": 0, "audio_end_ms": 500})
+    call.send(at + 50, {"type": "conversation.item.retrieve", "item_id": item_id}).run()
+    (content,) = call.one("conversation.item.retrieved").event["item"]["content"]
+    assert content["transcript"] == kept
