@@ -99,7 +99,7 @@ def load_clip(path: str | Path) -> Clip:
 
 @cache
 def fixture_clip(name: str) -> Clip:
-    """One of the clips that come with simrt, by name ("booking"); the caller's come before the agent's and the background.
+    """One of the clips that come with simrt, by name ("booking"); the caller's come first, background last.
 
     Read once per process. Raises ClipError that lists the names when there is none of this name.
     """
