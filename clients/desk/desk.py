@@ -42,11 +42,13 @@ class Desk:
     def __init__(self, line: "Line") -> None:
         self.line = line
         self.playout = Playout(line)
-        self._turns = Turns()
+        self.turns = Turns()
+        self.session_id = ""  # the server's
         self._tools = {tool.name: tool for tool in self.tools()}
         self._call_names: dict[str, str] = {}
         self._calls_seen: set[str] = set()
         self._outcomes: dict[str, asyncio.Future[str]] = {}
+        self._notes = 0
         self._held: deque[bytes] = deque()
         self._forgotten = 0
         self._ready = False
@@ -63,8 +65,8 @@ class Desk:
         """Take the call, from pickup to hang-up."""
         try:
             headers = self.line.headers or auth_headers()
-            self._spawn(self._listen())  # first: the caller talks from pickup on
-            self._spawn(self._talk(headers))
+            self.spawn(self._listen())  # first: the caller talks from pickup on
+            self.spawn(self._talk(headers))
             await self._over.wait()
         finally:
             await self._shut()
@@ -83,7 +85,7 @@ class Desk:
         self._ready = True
         held = f"{len(self._held)} frames held, {self._forgotten} dropped"
         self.line.note(f"session ready {clock() - pickup:.2f} s after pickup: {held}")
-        self._spawn(self._flush())
+        self.spawn(self._flush())
         await self._receive()
 
     async def _shut(self) -> None:
@@ -164,18 +166,19 @@ class Desk:
         }
 
     async def _set_up(self) -> None:
-        await self._expect("session.created")
+        created = await self._expect("session.created")
+        self.session_id = str(_object(created, "session").get("id") or "")
         await self._send({"type": "session.update", "session": self._session()})
         await self._expect("session.updated")
 
-    async def _expect(self, kind: str) -> None:
+    async def _expect(self, kind: str) -> dict[str, Any]:
         while True:
             try:
                 event = _parse(await self._connection.recv())
             except ConnectionClosed as closed:
                 raise CallFailed(f"the server closed the connection {_why(closed)} before {kind}") from closed
             if event.get("type") == kind:
-                return
+                return event
             if event.get("type") == "error":
                 error = _object(event, "error")
                 raise CallFailed(
@@ -195,17 +198,18 @@ class Desk:
                 return
             event = _parse(message)
             try:
-                self._on(event)
+                self.on_event(event)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 self.line.note(f"cannot read a {event.get('type')} event: {error!r}")
 
-    def _on(self, event: dict[str, Any]) -> None:
+    def on_event(self, event: dict[str, Any]) -> None:
+        """Deal with an event of the server's; must not wait. What is amiss with the event may raise."""
         match event.get("type"):
             case "response.output_audio.delta" | "response.audio.delta":
                 pcm = base64.b64decode(event["delta"], validate=True)
                 self.playout.play(event["response_id"], event["item_id"], event.get("content_index", 0), pcm)
             case "response.created":
-                self._turns.started(event["response"]["id"])
+                self.turns.started(event["response"]["id"])
             case "response.done":
                 self._on_done(event["response"])
             case "response.output_audio.done" | "response.audio.done":
@@ -221,7 +225,9 @@ class Desk:
             case "conversation.item.added" | "conversation.item.created" | "conversation.item.done":
                 item = event["item"]
                 if item.get("type") == "function_call_output":
-                    self._turns.output_in_history(item["call_id"])
+                    self.turns.output_in_history(item["call_id"])
+                elif item.get("role") == "system":
+                    self.turns.output_in_history(item["id"])
             case "conversation.item.input_audio_transcription.completed":
                 self.line.note(f"caller: {event['transcript']}")
             case "response.output_audio_transcript.done" | "response.audio_transcript.done":
@@ -229,7 +235,7 @@ class Desk:
             case "error":
                 error = _object(event, "error")
                 self.line.note(f"the server reports {error.get('code')}: {error.get('message')}")
-                self._turns.refused(error.get("event_id"), error.get("code"))
+                self.turns.refused(error.get("event_id"), error.get("code"))
 
     def _on_done(self, response: dict[str, Any]) -> None:
         response_id, status = response["id"], response.get("status") or "completed"
@@ -238,16 +244,16 @@ class Desk:
         if status in ("failed", "incomplete"):
             self.line.note(f"response {response_id} {status}: {response.get('status_details')}")
         self.playout.complete(response_id)
-        self._turns.finished(response_id)
+        self.turns.finished(response_id)
         if not self.outcome(response_id).done():
             self.outcome(response_id).set_result(status)
         self._ask_for_reply()
 
     def _barge_in(self) -> None:
-        for cut in self.playout.cut(self._turns.active):
+        for cut in self.playout.cut(self.turns.active):
             self.line.note(f"the caller cuts in: {cut.heard_ms} of {cut.received_ms} ms heard")
             heard = {"content_index": cut.content_index, "audio_end_ms": cut.heard_ms}
-            self._spawn(self._send({"type": "conversation.item.truncate", "item_id": cut.item_id, **heard}))
+            self.spawn(self._send({"type": "conversation.item.truncate", "item_id": cut.item_id, **heard}))
 
     # Tools
 
@@ -258,8 +264,8 @@ class Desk:
             return
         self._calls_seen.add(call_id)
         name = event.get("name") or self._call_names.get(call_id, "")
-        response_id = event.get("response_id") or self._turns.active or ""
-        self._spawn(self._answer(ToolCall(name, call_id, response_id, event.get("arguments") or "")))
+        response_id = event.get("response_id") or self.turns.active or ""
+        self.spawn(self._answer(ToolCall(name, call_id, response_id, event.get("arguments") or "")))
 
     async def _answer(self, call: ToolCall) -> None:
         try:
@@ -275,19 +281,31 @@ class Desk:
         if output is None:
             return
         if output.reply:
-            self._turns.output_sent(call.call_id)
+            self.turns.output_sent(call.call_id)
         item = {"type": "function_call_output", "call_id": call.call_id, "output": json.dumps(output.result)}
         await self._send({"type": "conversation.item.create", "item": item})
         self._ask_for_reply()
 
+    def inform(self, text: str, *, reply: bool = True) -> None:
+        """Tell the model something that the caller did not say; `reply`: and have it speak about it."""
+        self._notes += 1
+        item_id = f"note-{self._notes}"
+        if reply:
+            self.turns.output_sent(item_id)
+        content = [{"type": "input_text", "text": text}]
+        item = {"id": item_id, "type": "message", "role": "system", "content": content}
+        self.spawn(self._send({"type": "conversation.item.create", "item": item}))
+        self._ask_for_reply()  # goes out after the note: tasks start in the order of being made
+
     def _ask_for_reply(self) -> None:
-        event_id = self._turns.ask()
+        event_id = self.turns.ask()
         if event_id is not None:
-            self._spawn(self._send({"type": "response.create", "event_id": event_id}))
+            self.spawn(self._send({"type": "response.create", "event_id": event_id}))
 
     # Tasks
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Work that ends with the call at the latest."""
         task = asyncio.create_task(self._guard(work))
         self._tasks[task] = None
         task.add_done_callback(self._tasks.pop)

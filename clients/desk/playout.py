@@ -19,6 +19,23 @@ class _Item:
     start_ms: float  # on the speaker's clock
     received_ms: float = 0.0
     complete: bool = False
+    cut_ms: float | None = None  # how much of it had been heard when the caller cut in
+
+    def heard_ms(self, played_ms: float) -> float:
+        """How much of it has been heard when the speaker has played that much."""
+        if self.cut_ms is not None:
+            return self.cut_ms
+        return min(max(played_ms - self.start_ms, 0.0), self.received_ms)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What became of a response's audio so far. `whole`: all of it was received. `over`: no more will be heard."""
+
+    heard_ms: float
+    received_ms: float
+    whole: bool
+    over: bool
 
 
 @dataclass(frozen=True)
@@ -38,6 +55,7 @@ class Playout:
         self._speaker = line.speaker
         self._bytes_per_ms = line.format.bytes_per_ms
         self._items: list[_Item] = []
+        self._of: dict[str, list[_Item]] = {}  # those that are over too
         self._silenced: set[str] = set()  # responses that the caller talked over: their audio is now late
         self._lost: set[str] = set()
 
@@ -52,9 +70,16 @@ class Playout:
 
     def complete(self, response_id: str) -> None:
         """No more audio will come of this response."""
-        for item in self._items:
-            if item.response_id == response_id:
-                item.complete = True
+        for item in self._of.get(response_id, []):
+            item.complete = True
+
+    def heard(self, response_id: str) -> Heard:
+        """How much of this response the caller has heard by now."""
+        items, played_ms = self._of.get(response_id, []), self._speaker.played_ms
+        heard_ms, received_ms = sum(item.heard_ms(played_ms) for item in items), sum(item.received_ms for item in items)
+        broken = response_id in self._silenced or any(item.cut_ms is not None for item in items)
+        whole = bool(items) and all(item.complete for item in items) and response_id not in self._silenced
+        return Heard(heard_ms, received_ms, whole, broken or (whole and received_ms - heard_ms < 1))
 
     def cut(self, active: str | None) -> list[Cut]:
         """Fall silent, because the caller talks. `active` is the response still under way, if there is one.
@@ -65,7 +90,7 @@ class Playout:
         self._speaker.clear()
         cuts = []
         for item in self._items:
-            heard_ms = max(played_ms - item.start_ms, 0.0)
+            heard_ms = item.cut_ms = item.heard_ms(played_ms)
             if item.received_ms - heard_ms >= 1:
                 self._lost.add(item.response_id)
             elif item.complete:
@@ -95,4 +120,5 @@ class Playout:
         for item in self._items:
             item.complete = True  # audio comes item by item
         self._items.append(_Item(response_id, item_id, content_index, played_ms + queued_ms))
+        self._of.setdefault(response_id, []).append(self._items[-1])
         return self._items[-1]

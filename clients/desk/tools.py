@@ -21,17 +21,22 @@ class ToolCall:
 
     def parse(self, *required: str) -> dict[str, str]:
         """The required arguments, stripped; ToolError when one is missing or the text is no JSON object."""
+        given = self.given()
+        values = {name: given.get(name) for name in required}
+        missing = [name for name, value in values.items() if not isinstance(value, str) or not value.strip()]
+        if missing:
+            raise ToolError(f"{self.name} needs {' and '.join(missing)}. Ask the caller, then call it again.")
+        return {name: str(value).strip() for name, value in values.items()}
+
+    def given(self) -> dict[str, Any]:
+        """The arguments as they came; ToolError when the text is no JSON object."""
         try:
             given = json.loads(self.arguments)
         except ValueError:
             given = None
         if not isinstance(given, dict):
             raise ToolError(f"The arguments of {self.name} were not a JSON object. Call it again.")
-        values = {name: given.get(name) for name in required}
-        missing = [name for name, value in values.items() if not isinstance(value, str) or not value.strip()]
-        if missing:
-            raise ToolError(f"{self.name} needs {' and '.join(missing)}. Ask the caller, then call it again.")
-        return {name: str(value).strip() for name, value in values.items()}
+        return given
 
 
 class Output(NamedTuple):

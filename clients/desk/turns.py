@@ -3,7 +3,7 @@
 A tool's output alone makes nobody speak: a `response.create` has to follow. It is refused while a response is
 active, and it is one too many when the server has since started a reply that knew the output (because the
 caller spoke, say). So each output is followed from being sent, over the server's word that it is in history,
-to the first reply begun after that.
+to the first reply begun after that. A note to the model that is to be spoken about is followed like an output.
 """
 
 ALREADY_ACTIVE = "conversation_already_has_active_response"
@@ -21,8 +21,13 @@ class Turns:
         self._asked = 0
         self._waiting = False  # for the response.created that answers our response.create
 
+    @property
+    def busy(self) -> bool:
+        """Whether a response is active, or one is asked for or about to be."""
+        return self.active is not None or self._waiting or bool(self._sent or self._in_history)
+
     def output_sent(self, call_id: str) -> None:
-        """The output of this call goes out, and a reply should follow it."""
+        """The output of this call (or the note of this item id) goes out, and a reply should follow it."""
         self._sent.add(call_id)
 
     def output_in_history(self, call_id: str) -> None:

@@ -1,0 +1,136 @@
+"""The ledger's rows against what the caller heard: do the books and the caller's head agree?"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .digits import names_card
+from .ledger import Row
+from .provider import Payment
+from .store import CARDS, dollars
+
+if TYPE_CHECKING:
+    from simrt import CallResult
+
+Heard = tuple[str, bool]
+
+
+def mismatches(
+    rows: Sequence[Row], payments: Iterable[Payment], replies: "CallResult | Sequence[Heard]", *, left: bool = False
+) -> list[str]:
+    """Where the rows of a ledger, the provider's payments and what was heard disagree; empty: reconciled.
+
+    `replies`: (what was heard of it, whether it is a holding line) of each reply, in order; or a call, from which
+    `replies_of` and `left_early` take them. `left`: the caller hung up before they could be told. A row that says that
+    they were not is then right, and for a message (`Ledger.untold`).
+    """
+    if isinstance(replies, Sequence):
+        heard = replies
+    else:
+        heard, left = replies_of(replies), left or left_early(replies)
+    said = [text for text, is_holding_line in heard if not is_holding_line]
+    return [*_paid_twice(rows, payments), *_told(rows, said, left), *_elsewhere(rows, said)]
+
+
+def _paid_twice(rows: Sequence[Row], payments: Iterable[Payment]) -> list[str]:
+    paid = [payment for payment in payments if not payment.reversed]
+    found = []
+    for order in dict.fromkeys(row.order for row in rows):
+        ids = [row.refund_id for row in rows if row.order == order]
+        made = [payment for payment in paid if payment.refund_id in ids]
+        if len(ids) > 1:
+            found.append(f"order {order} has {len(ids)} refunds: {', '.join(ids)}")
+        if len(made) > 1:
+            to = ", ".join(f"{dollars(payment.cents)} to {payment.card}" for payment in made)
+            found.append(f"order {order} was refunded {len(made)} times: {to}")
+    return found
+
+
+def _told(rows: Sequence[Row], said: Sequence[str], left: bool) -> list[str]:
+    found = []
+    for row in rows:
+        heard = any(names_card(text, row.card) for text in said)
+        which = f"order {row.order}: that the refund went to {row.card}"
+        if row.told and not heard:
+            found.append(f"{which} was told by the ledger, and the caller never heard it")
+        elif row.accepted and not heard and not left:
+            found.append(f"{which} was never heard by the caller")
+        elif row.accepted and heard and not row.told:
+            found.append(f"{which} was heard by the caller, and the ledger says untold")
+    return found
+
+
+def _elsewhere(rows: Sequence[Row], said: Sequence[str]) -> list[str]:
+    cards = {row.card for row in rows}
+    for text in reversed(said):
+        if named := {card for card in CARDS if names_card(text, card)}:
+            if named & cards:
+                return []
+            return [f"the caller last heard of {', '.join(sorted(named))}, and no refund goes there"]
+    return []
+
+
+def replies_of(result: "CallResult") -> list[Heard]:
+    """What was heard of each reply of a call, and whether that was a holding line: one that calls issue_refund."""
+    spoke: list[str] = []
+    holding: set[str] = set()
+    for event in _events(result):
+        kind, response_id = str(event.get("type")), str(event.get("response_id"))
+        if kind.endswith("audio.delta") and response_id not in spoke:
+            spoke.append(response_id)
+        elif kind == "response.output_item.added" and event["item"].get("name") == "issue_refund":
+            holding.add(response_id)
+    # The replies of a result are in the order of being sent, too.
+    pairs = zip(result.replies, spoke, strict=False)
+    return [(reply.heard_text, response_id in holding) for reply, response_id in pairs]
+
+
+def left_early(result: "CallResult") -> bool:
+    """Whether the caller hung up before the refund's result was known, or while the reply to it came or spoke."""
+    if result.line.hung_up_by != "caller":
+        return False
+    calls: set[str] = set()
+    known, over = False, False
+    for event in _events(result):
+        kind = event.get("type")
+        item = event.get("item") or {}
+        if item.get("name") == "issue_refund":
+            calls.add(item["call_id"])
+            known = over = False
+        elif item.get("type") == "function_call_output" and item.get("call_id") in calls:
+            known = True
+        elif kind == "response.done" and known:
+            over = True
+    if not known:
+        return True
+    last = result.replies[-1]
+    return not over and last.cut_off
+
+
+def _events(result: "CallResult") -> list[dict[str, Any]]:
+    return [event for trace in result.traces for frame in trace.frames if (event := frame.event()) is not None]
+
+
+_HEADS = ("order", "refund", "amount", "card", "status", "accepted", "told", "asked at", "settles on", "calls")
+
+
+def ledger_table(rows: Iterable[Row]) -> str:
+    """The rows as a table of plain characters, a line each; call ids are counted."""
+    cells = [
+        (
+            row.order,
+            row.refund_id,
+            dollars(row.cents),
+            row.card,
+            row.status,
+            "yes" if row.accepted else "no",
+            "yes" if row.told else "no",
+            row.asked_at,
+            row.settles_on,
+            str(len(row.call_ids)),
+        )
+        for row in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(_HEADS, *cells, strict=True)]
+    rule = "+".join("-" * (width + 2) for width in widths)
+    lines = [" | ".join(map(str.ljust, line, widths)) for line in (_HEADS, *cells)]
+    return "\n".join([f"+{rule}+", f"| {lines[0]} |", f"+{rule}+", *(f"| {line} |" for line in lines[1:]), f"+{rule}+"])
