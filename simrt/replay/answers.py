@@ -275,7 +275,7 @@ class Answers:
         started_us = when_us + (starts[0].delay_us if starts else 0)
         extra = 0
         if s.polyai and turn.cut_us:
-            first_us = s.turns.listener.arrivals.when(match.from_us + 1)
+            first_us = s.turns.listener.arrivals.spoken(s.turns.first_sound(turn, match))
             extra = max(0, (when_us if first_us is None else first_us) + turn.cut_us - started_us)
         self.cut(started_us + extra + 200, "turn_detected")  # just behind speech_started
         return extra

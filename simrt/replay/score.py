@@ -156,6 +156,11 @@ class Arrivals:
         k = self.index(position_us)
         return None if k is None else self.times[k]
 
+    def spoken(self, position_us: int) -> int | None:
+        """When that sound was made, if it was sent as it was made: the rest of its append came after it."""
+        k = self.index(position_us)
+        return None if k is None else self.times[k] - (self.ends[k] - position_us)
+
 
 def index_answers(frames: list[ScoredFrame]) -> dict[Cause, list[ScoredFrame]]:
     """The frames by cause, and each frame's `nth` among those of its kind."""

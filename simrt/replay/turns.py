@@ -61,12 +61,20 @@ class Turns:
         if turn.hearing == "unheard":
             return
         self.matches[turn.index] = match
-        lost_us = match.from_us - match.offset_us - turn.onset_us
-        start_at = max(match.offset_us + turn.start_at_us, match.from_us if lost_us > _LOST_HEAD_US else 0)
+        start_at = match.offset_us + turn.start_at_us
+        first = self.first_sound(turn, match)
+        if first > match.offset_us + turn.onset_us:
+            start_at = max(start_at, first)
         if turn.hearing == "turn":
             self._awaiting.append((max(0, start_at), "start", turn, match))
         self._awaiting.append((match.offset_us + turn.stop_at_us, "stop", turn, match))
         self._awaiting.sort(key=lambda entry: entry[0])
+
+    @staticmethod
+    def first_sound(turn: ScoredTurn, match: Match) -> int:
+        """Where in the caller's audio the voice begins: the clip's own onset, later when its head did not arrive."""
+        onset_us = match.offset_us + turn.onset_us
+        return match.from_us if match.from_us - onset_us > _LOST_HEAD_US else onset_us
 
     def _reach(self) -> None:
         """Let the speech events come about whose position in the caller's audio has arrived."""
