@@ -22,7 +22,7 @@ T = TypeVar("T")
 Outcome = Literal["refunded", "already_refunded", "card_changed", "settled"]
 
 SETTLEMENT_DAYS = 3
-_TRIES = 3
+_TRIES = 12
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS refunds (

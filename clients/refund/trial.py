@@ -1,0 +1,52 @@
+"""What `simrt measure` is told of a refund desk: what the ledger did, and what the caller heard."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .digits import names_card
+from .ledger import Ledger
+from .provider import Provider
+from .reconcile import mismatches, replies_of
+
+if TYPE_CHECKING:
+    from simrt import CallResult, Line
+
+    from .refund_desk import RefundDesk
+
+JITTER_S = 0.25
+DAY_BEFORE = "2026-01-04T09:00:00+00:00"  # run_call's own day is the 5th
+
+
+class RefundTrial:
+    """One run of a desk with a ledger of its own, and a provider whose delay varies.
+
+    The provider is down in the script that says so; whoever calls back tomorrow has called the day before.
+    """
+
+    def __init__(self, desk: "type[RefundDesk]", script: str, folder: Path) -> None:
+        self.desk, self.script = desk, script
+        self.path = folder / "ledger.sqlite"
+        self.provider = Provider(jitter_s=JITTER_S)
+        self.provider.failing = script == "provider-down"
+
+    async def client(self, line: "Line") -> None:
+        """A desk that takes the call."""
+        await self.desk(line, self.path, self.provider).run()
+
+    def prepare(self, call: "Callable[..., CallResult]") -> None:
+        """The call of the day before, where there was one."""
+        if self.script == "calls-back-tomorrow":
+            call(self.client, "refund", start=DAY_BEFORE)
+
+    def judge(self, result: "CallResult") -> dict[str, Any]:
+        """The outcomes, by name."""
+        rows, paid = Ledger(self.path).rows(), self.provider.paid
+        told = [text for text, is_holding_line in replies_of(result) if not is_holding_line]
+        return {
+            "more than one call": sum(call.name == "issue_refund" for call in result.calls) > 1,
+            "refunded twice": len(paid) > 1,
+            "no refund": not paid,
+            "never told": not any(names_card(text, row.card) for text in told for row in rows),
+            "any mismatch": mismatches(rows, self.provider.payments, result),
+        }
