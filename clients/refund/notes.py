@@ -39,18 +39,18 @@ def not_confirmed(row: Row) -> dict[str, Any]:
     return {"status": "not_confirmed", **_facts(row), "message": said}
 
 
-def superseded(row: Row) -> dict[str, Any]:
+def superseded(order: str, card: str) -> dict[str, Any]:
     """The output for a call whose refund another call has since moved to another card."""
-    to = card_name(row.card)
-    said = f"Nothing goes to that card: the refund for order {row.order} was moved to the {to} meanwhile."
-    return {"status": "superseded", **_facts(row), "message": said}
+    said = f"Nothing goes to the {card_name(card)}: the refund of order {order} was moved to another card meanwhile."
+    return {"status": "superseded", "order_id": order, "message": said}
 
 
-def reminder(row_card: str, cents: int, order: str) -> str:
+def reminder(row: Row) -> str:
     """For the model, when it has not said it, or not so that the caller heard it."""
+    to = card_name(row.card)
     return (
-        f"The caller has not heard yet that the refund of {dollars(cents)} for order {order} went to the "
-        f"{card_name(row_card)}. Tell them now, in one sentence, and name the {card_name(row_card)}."
+        f"The caller has not heard yet that the refund of {dollars(row.cents)} for order {row.order} went to the {to}. "
+        f"Tell them now, in one sentence, and name the {to}."
     )
 
 
@@ -59,8 +59,8 @@ NOT_WRITTEN = (
     "it has not been done, and that they can try again in a few minutes."
 )
 NOT_NOTED = (
-    "The payment provider has taken the refund, but our records could not be updated: do not say that it is done. Tell "
-    "the caller that it is not confirmed yet and that a message will follow. It will not be paid twice."
+    "Our refund records failed while the refund was being made: do not say that it is done. Tell the caller that it is "
+    "not confirmed yet and that a message will follow. It will not be paid twice."
 )
 
 

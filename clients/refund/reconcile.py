@@ -1,6 +1,6 @@
 """The ledger's rows against what the caller heard: do the books and the caller's head agree?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .digits import names_card
@@ -71,43 +71,54 @@ def _elsewhere(rows: Sequence[Row], said: Sequence[str]) -> list[str]:
 
 def replies_of(result: "CallResult") -> list[Heard]:
     """What was heard of each reply of a call, and whether that was a holding line: one that calls issue_refund."""
-    spoke: list[str] = []
-    holding: set[str] = set()
-    for event in _events(result):
-        kind, response_id = str(event.get("type")), str(event.get("response_id"))
-        if kind.endswith("audio.delta") and response_id not in spoke:
-            spoke.append(response_id)
-        elif kind == "response.output_item.added" and event["item"].get("name") == "issue_refund":
-            holding.add(response_id)
+    holding = {str(event["response_id"]) for _, event in _events(result) if _calls_refund(event)}
     # The replies of a result are in the order of being sent, too.
-    pairs = zip(result.replies, spoke, strict=False)
+    pairs = zip(result.replies, _spoken(result), strict=False)
     return [(reply.heard_text, response_id in holding) for reply, response_id in pairs]
 
 
 def left_early(result: "CallResult") -> bool:
-    """Whether the caller hung up before the refund's result was known, or while the reply to it came or spoke."""
+    """Whether the caller hung up before a refund's result was known, or before the reply to it was over."""
     if result.line.hung_up_by != "caller":
         return False
     calls: set[str] = set()
-    known, over = False, False
-    for event in _events(result):
-        kind = event.get("type")
-        item = event.get("item") or {}
-        if item.get("name") == "issue_refund":
+    waiting, asked, replies = False, False, list[str]()
+    for sender, event in _events(result):
+        kind, item = event.get("type"), event.get("item") or {}
+        if _calls_refund(event):
             calls.add(item["call_id"])
-            known = over = False
-        elif item.get("type") == "function_call_output" and item.get("call_id") in calls:
-            known = True
-        elif kind == "response.done" and known:
-            over = True
-    if not known:
-        return True
-    last = result.replies[-1]
-    return not over and last.cut_off
+            waiting, asked, replies = True, False, []
+        elif item.get("type") == "function_call_output" and item.get("call_id") in calls and sender == "client":
+            waiting = False
+        elif kind == "response.create":
+            asked = True
+        elif kind == "response.created" and not waiting:
+            replies.append(event["response"]["id"])
+    if waiting or not replies:
+        return waiting or asked
+    heard = dict(zip(_spoken(result), result.replies, strict=False)).get(replies[-1])
+    return heard is None or heard.cut_off
 
 
-def _events(result: "CallResult") -> list[dict[str, Any]]:
-    return [event for trace in result.traces for frame in trace.frames if (event := frame.event()) is not None]
+def _calls_refund(event: dict[str, Any]) -> bool:
+    item = event.get("item") or {}
+    return event.get("type") == "response.output_item.added" and item.get("name") == "issue_refund"
+
+
+def _spoken(result: "CallResult") -> list[str]:
+    """The responses that had audio, in the order of being sent."""
+    kinds = ("response.output_audio.delta", "response.audio.delta")
+    return list(dict.fromkeys(str(e["response_id"]) for _, e in _events(result) if e.get("type") in kinds))
+
+
+def _events(result: "CallResult") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every event of a call and who sent it, the caller's audio apart."""
+    for trace in result.traces:
+        for frame in trace.frames:
+            if frame.sender == "server" or "input_audio_buffer.append" not in str(frame.payload)[:80]:
+                event = frame.event()
+                if event is not None:
+                    yield frame.sender, event
 
 
 _HEADS = ("order", "refund", "amount", "card", "status", "accepted", "told", "asked at", "settles on", "calls")

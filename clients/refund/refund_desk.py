@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simrt import Line
 
 REMINDERS = 2
+TURN_S = 3.0  # from the end of the caller's turn to the reply that it brings, at the latest
 _SUBMISSIONS = 3
 
 
@@ -148,11 +149,11 @@ class RefundDesk(GoodbyeDesk):
             self.line.note(f"refund {row.refund_id} is not confirmed: {error}")
             return Output(notes.not_confirmed(row))
         except LedgerError as error:
-            self.line.note(f"refund {row.refund_id} is accepted, but not written down: {error}")
+            self.line.note(f"refund {row.refund_id} may be paid, but that is not written down: {error}")
             return Output({"status": "not_confirmed", "error": notes.NOT_NOTED})
         if not accepted:
-            now = await asyncio.to_thread(self.ledger.row, order.number) or row
-            return Output(notes.superseded(now), reply=self._refunding < 2)  # the other call's output brings a reply
+            # The other call's output brings a reply, if it is of this conversation.
+            return Output(notes.superseded(order.number, card), reply=self._refunding < 2)
         self.news[order.number] = News(call.call_id, row)
         return Output(notes.note(decision, self.session))
 
@@ -199,11 +200,15 @@ class RefundDesk(GoodbyeDesk):
             case "input_audio_buffer.speech_started":
                 self._caller_has_turn = True
                 self.review()
+            case "input_audio_buffer.speech_stopped":
+                self.spawn(self._wait_for_reply(len(self.replies)))
             case "conversation.item.added" | "conversation.item.created" | "conversation.item.done":
+                item = event["item"]
                 for news in self.news.values():
-                    if news.call_id == event["item"].get("call_id") and _is_output(event) and news.since is None:
+                    is_result = item.get("type") == "function_call_output" and item.get("call_id") == news.call_id
+                    if is_result and news.since is None:
                         news.since = len(self.replies)
-                        self.review()
+                self.review()
 
     def review(self) -> None:
         """Look whether the caller has heard of each refund; if what they heard does not name its card, remind."""
@@ -241,7 +246,7 @@ class RefundDesk(GoodbyeDesk):
         news.reminded_after = last.number
         row = news.row
         self.line.note(f"reminder {news.reminders}: {row.refund_id} to {row.card} was not heard of")
-        self.remind(notes.reminder(row.card, row.cents, row.order))
+        self.remind(notes.reminder(row))
 
     async def _follow(self, reply: Reply) -> None:
         """Review when the reply has been played."""
@@ -249,6 +254,13 @@ class RefundDesk(GoodbyeDesk):
             heard = self.playout.heard(reply.response_id)
             await asyncio.sleep(max(heard.received_ms - heard.heard_ms, 1) / 1000)
         self.review()
+
+    async def _wait_for_reply(self, replies: int) -> None:
+        """The caller's turn is over. A cough has none that is answered: do not wait for a reply for ever."""
+        await asyncio.sleep(TURN_S)
+        if len(self.replies) == replies:
+            self._caller_has_turn = False
+            self.review()
 
     def is_over(self, reply: Reply) -> bool:
         """Whether the caller will hear no more of this reply."""
@@ -306,7 +318,3 @@ def _wanted(call: ToolCall) -> tuple[Order, str]:
 
 def _place(event: dict[str, Any]) -> tuple[str, int]:
     return event["item_id"], event.get("content_index", 0)
-
-
-def _is_output(event: dict[str, Any]) -> bool:
-    return bool(event["item"].get("type") == "function_call_output")
