@@ -19,7 +19,7 @@ from simrt.replay.score import ReplyKey, Score
 from simrt.replay.server import ReplayPeer, WebSocketServer
 from simrt.replay.session import Session, Verdict
 from simrt.replay.vad import VadName
-from simrt.result import CallerTurn, CallResult, Reply
+from simrt.result import CallerTurn, CallResult, FunctionCall, Reply
 from simrt.trace import Trace
 from simrt.wire import Peer, Refusal, Request
 from simrt.world import World
@@ -92,7 +92,7 @@ class Stage:
 
 def run_call(
     client: Client,
-    cassette: Cassette | str | Path,
+    cassette: Cassette | Score | str | Path,
     faults: Sequence[Fault | str] = (),
     *,
     says: Sequence[Say] | None = None,
@@ -104,7 +104,8 @@ def run_call(
     vad: VadName = "energy",
     start: str = "2026-01-05T09:00:00+00:00",
 ) -> CallResult:
-    """Run `client` against a cassette in virtual time and judge what came of it.
+    """Run `client` against a cassette (or its score, made once for many calls) in virtual time and judge what came of
+    it.
 
     `client` takes a Line and is awaited; it may also be a class whose instance has `run()`. `faults` are Fault
     objects or compact forms. `says` replaces what the cassette's caller says. `cap_ms`: how long after the caller's
@@ -243,6 +244,7 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
         verdict=verdict,
         log=[f"{note.t_us / 1000:.1f} ms  {note.message}" for note in line.notes],
         traces=traces,
+        calls=[call for peer in stage.peers for call in _calls(peer)],
         opened_ms=[peer.opened_us / 1000 for peer in stage.peers],
         utterances=list(talk.caller.utterances),
         line=line,
@@ -281,6 +283,23 @@ def _ready_ms(stage: Stage) -> float | None:
                 if event is not None and event.get("type") == "session.updated":
                     return (peer.opened_us + frame.t_us) / 1000
     return None
+
+
+def _calls(peer: ReplayPeer) -> list[FunctionCall]:
+    found: dict[str, tuple[str, str, str]] = {}
+    for frame in peer.trace.frames:
+        if frame.sender != "server" or '"function_call"' not in str(frame.payload):
+            continue
+        item = (frame.event() or {}).get("item")
+        if isinstance(item, dict) and item.get("type") == "function_call":
+            parts = (item.get(key) for key in ("name", "call_id", "arguments"))
+            name, call_id, arguments = (str(part or "") for part in parts)
+            found[str(item.get("id"))] = name, call_id, arguments
+    retrieve = peer.session.retrieve
+    return [
+        FunctionCall(name, call_id, item_id, arguments, retrieve(item_id) is not None)
+        for item_id, (name, call_id, arguments) in found.items()
+    ]
 
 
 def _caller_turns(talk: Conversation, stage: Stage, score: Score) -> list[CallerTurn]:

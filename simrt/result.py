@@ -44,6 +44,20 @@ class Reply(msgspec.Struct):
     from_ms: float | None = None
 
 
+class FunctionCall(msgspec.Struct, frozen=True):
+    """One tool call of the model. `arguments` is its JSON text, empty when that never was complete.
+
+    `in_history`: whether the server still held the call at the end: it was asked with `conversation.item.retrieve`, on
+    the connection that the call came over.
+    """
+
+    name: str
+    call_id: str
+    item_id: str
+    arguments: str
+    in_history: bool
+
+
 class TimelineRow(msgspec.Struct):
     """One thing that happened; `t_ms` from pickup."""
 
@@ -53,7 +67,7 @@ class TimelineRow(msgspec.Struct):
 
 
 class CallResult(msgspec.Struct):
-    """One call. Times are ms from pickup.
+    """One call. Times are ms from pickup. `calls` are the model's calls of tools, in the order of being made.
 
     `ready_ms`: when `session.updated` reached the client (None: never). `closed_by`: "client", "server", "network", or
     "cap" when the client was still there at the virtual-time cap. `log`: what the client noted. `traces` has one for
@@ -71,6 +85,7 @@ class CallResult(msgspec.Struct):
     utterances: list[Utterance]
     line: Line
     error: str | None = None
+    calls: list[FunctionCall] = []
 
     @property
     def trace_sha256(self) -> str:

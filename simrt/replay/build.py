@@ -30,8 +30,11 @@ def _cached(path: str, digest: str, vad: VadName) -> Score:
     return build_score(load_cached(path), vad)
 
 
-def score_of(cassette: Cassette | str | Path, vad: VadName = "energy") -> Score:
-    """The score of a cassette or of the one at a path; those from disk are built once per process."""
+def score_of(cassette: Cassette | Score | str | Path, vad: VadName = "energy") -> Score:
+    """The score of a cassette or of the one at a path; those from disk are built once per process, and a score is one
+    already."""
+    if isinstance(cassette, Score):
+        return cassette
     if isinstance(cassette, Cassette):
         return (
             build_score(cassette, vad)

@@ -264,6 +264,18 @@ class RealtimeSession(Session):
             event = {**event, "type": "conversation.item.created"}
         super().synthesize(event, now_us, synthetic=synthetic)
 
+    def retrieve(self, item_id: str) -> dict[str, Any] | None:
+        """What `conversation.item.retrieve` brings now. For use after the call: the client hears nothing of it."""
+        before = {entry[2] for entry in self._queue}
+        kept, self.verdict = self.verdict, Verdict()
+        self.handle(_encode({"type": "conversation.item.retrieve", "item_id": item_id}).decode(), self.now_us)
+        self.verdict = kept
+        answers = [entry for entry in self._queue if entry[2] not in before]
+        self.remove(answers)
+        events = [parse_event(entry[3].payload) for entry in answers if isinstance(entry[3], Send | ScoredFrame)]
+        shown = next((event for event in events if event and event["type"] == "conversation.item.retrieved"), None)
+        return None if shown is None else dict(shown["item"])
+
     def merge_session(self, stated: dict[str, Any]) -> dict[str, Any]:
         """The session's configuration with what the client states laid on it."""
         return merge(self.session, stated)

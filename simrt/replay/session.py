@@ -290,6 +290,10 @@ class Session:
         """The frame as this call needs it; None leaves it out."""
         return Send(frame.payload, frame.kind, frame, False, frame.reply, frame.audio)
 
+    def retrieve(self, item_id: str) -> dict[str, Any] | None:
+        """The item as the server's history holds it, None if it does not; protocols that have a history override."""
+        return None
+
     def unplayed(self) -> list[str]:
         """The cassette's frames that never went out, counted by kind.
 

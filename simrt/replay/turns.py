@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _DELTA = "conversation.item.input_audio_transcription.delta"
 _COMPLETED = "conversation.item.input_audio_transcription.completed"
-_LOST_HEAD_US = 20_000
+_LOST_HEAD_US = 60_000  # less is how coarsely the listener sees where sound begins
 
 
 class Turns:
