@@ -15,6 +15,7 @@ from .hearing import heard_text
 from .ledger import Ledger, LedgerError, Row
 from .provider import Cancelled, Provider, ProviderError
 from .store import Order, dollars, find_card, find_order
+from .trial import RefundTrial
 
 if TYPE_CHECKING:
     from simrt import Line
@@ -89,6 +90,11 @@ class RefundDesk(GoodbyeDesk):
         self._caller_has_turn = False
         self._unfinished: dict[asyncio.Task[Any], None] = {}  # must not be broken off by a hang-up
         super().__init__(line)
+
+    @classmethod
+    def trial(cls, script: str, folder: Path) -> RefundTrial:
+        """For `simrt measure`: one run of this desk, with its files in `folder`."""
+        return RefundTrial(cls, script, folder)
 
     @property
     def session(self) -> str:
