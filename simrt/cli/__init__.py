@@ -16,6 +16,7 @@ from simrt.cli.call import call_command
 from simrt.cli.console import INTERRUPTED, complain
 from simrt.cli.demo import demo_command
 from simrt.cli.imports import import_command, recover_command
+from simrt.cli.measure import measure_command
 from simrt.cli.record import record_command
 from simrt.cli.serve import serve_command
 from simrt.cli.show import show_command
@@ -69,6 +70,7 @@ app.command("demo")(demo_command)
 app.command("record")(record_command)
 app.command("serve")(serve_command)
 app.command("call")(call_command)
+app.command("measure")(measure_command)
 app.command("show")(show_command)
 app.command("import")(import_command)
 app.command("recover")(recover_command)
