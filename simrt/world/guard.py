@@ -113,6 +113,9 @@ def no_proxies() -> Iterator[None]:
         os.environ.update(hidden)
 
 
+_BLOCK = 4096
+
+
 class Chance:
     """The random numbers of one World: `random`, and `os.urandom` with what draws from it.
 
@@ -122,7 +125,16 @@ class Chance:
 
     def __init__(self, seed: int) -> None:
         self._state = random.Random(seed).getstate()
-        self._urandom = random.Random(f"urandom {seed}").randbytes
+        self._source = random.Random(f"urandom {seed}")
+        self._block, self._taken = b"", 0
+
+    def _urandom(self, size: int) -> bytes:
+        """Some bytes out of a block: each WebSocket frame that a client masks takes four."""
+        start, stop = self._taken, self._taken + size
+        if stop > len(self._block):
+            self._block, start, stop = self._source.randbytes(max(size, _BLOCK)), 0, size
+        self._taken = stop
+        return self._block[start:stop]
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
