@@ -7,8 +7,9 @@ told twice loses less than somebody who is not told.
 
 _PER_LETTER_MS = 80.0  # slow speech: about twelve letters a second
 _DIGIT = 5  # letters: "4" is said "four"
+_DOLLARS = 8
 _PAUSE = 4  # letters: after a sentence
-_MARGIN_MS = 250.0
+_MARGIN_MS = 350.0
 
 
 def heard_text(text: str, heard_ms: float, received_ms: float, whole: bool) -> str:
@@ -32,4 +33,5 @@ def heard_text(text: str, heard_ms: float, received_ms: float, whole: bool) -> s
 
 def _length(word: str) -> int:
     """In letters, and the space after it."""
-    return len(word) + (_DIGIT - 1) * sum(map(str.isdigit, word)) + 1 + (_PAUSE if word[-1] in ".?!" else 0)
+    pause = _PAUSE if word[-1] in ".?!" else 0
+    return len(word) + (_DIGIT - 1) * sum(map(str.isdigit, word)) + _DOLLARS * word.count("$") + pause + 1
