@@ -14,21 +14,6 @@ if TYPE_CHECKING:
     from simrt import Line
 
 
-class BeforeDesk(RefundDesk):
-    """Asks for no reply to a result when the caller has spoken since the call: their turn brought one, did it not?"""
-
-    spoken = 0
-
-    async def _issue_refund(self, call: ToolCall) -> Output | None:
-        before = self.spoken
-        output = await super()._issue_refund(call)
-        return output and output._replace(reply=output.reply and self.spoken == before)
-
-    def on_event(self, event: dict[str, Any]) -> None:
-        self.spoken += event.get("type") == "input_audio_buffer.speech_started"
-        super().on_event(event)
-
-
 class CallIdLedger(Ledger):
     """Has a row for each tool call, so that the second one for an order is a second refund."""
 
@@ -54,6 +39,22 @@ class PassiveDesk(RefundDesk):
 
     def remind(self, text: str) -> None:
         self.inform(text, reply=False)
+
+
+class BeforeDesk(PassiveDesk):
+    """As it was before: no reply is asked for when the caller has spoken since the call (their turn brought one, did it
+    not?), and a reminder is a note."""
+
+    spoken = 0
+
+    async def _issue_refund(self, call: ToolCall) -> Output | None:
+        before = self.spoken
+        output = await super()._issue_refund(call)
+        return output and output._replace(reply=output.reply and self.spoken == before)
+
+    def on_event(self, event: dict[str, Any]) -> None:
+        self.spoken += event.get("type") == "input_audio_buffer.speech_started"
+        super().on_event(event)
 
 
 class SentDesk(RefundDesk):
