@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ Client = Callable[[Line], Any]
 URL = "ws://simrt.test/v1/realtime?model=simrt"
 HEADERS = {"Authorization": "Bearer simrt"}
 CAP_MS = 600_000
+_PACKAGE = str(Path(__file__).parent) + os.sep
 _PATHS = ("/realtime", "/live/sessions")
 
 
@@ -40,6 +42,9 @@ class Stage:
         self.clock, self.ear = clock, ear
         self.peers: list[ReplayPeer] = []
         self.refusals = 0
+        self.refused_session: Session | None = None
+        self.extended: Score | None = None
+        self.finished: Callable[[ReplayPeer], None] | None = None
         self.heard: dict[int, tuple[str, int]] = {}
         self._offset_us = 0
         self._texts: set[ReplyKey] = set()
@@ -62,10 +67,6 @@ class Stage:
         self._offset_us = peer.opened_us = self.clock.now_us()
         self.peers.append(peer)
         return peer
-
-    refused_session: Session | None = None
-    extended: Score | None = None
-    finished: Callable[[ReplayPeer], None] | None = None
 
     # Observer
 
@@ -93,7 +94,7 @@ class Stage:
 def run_call(
     client: Client,
     cassette: Cassette | Score | str | Path,
-    faults: Sequence[Fault | str] = (),
+    faults: Fault | str | Sequence[Fault | str] = (),
     *,
     says: Sequence[Say] | None = None,
     seed: int = 0,
@@ -107,13 +108,15 @@ def run_call(
     """Run `client` against a cassette (or its score, made once for many calls) in virtual time and judge what came of
     it.
 
-    `client` takes a Line and is awaited; it may also be a class whose instance has `run()`. `faults` are Fault
-    objects or compact forms. `says` replaces what the cassette's caller says. `cap_ms`: how long after the caller's
-    last cue the client may stay on the line. `start`: the wall clock at pickup.
+    `client` takes a Line and is awaited; it may also be a class whose instance has `run()`. `cassette` may also be the
+    name of a shipped one. `faults` are Fault objects or compact forms. `says` replaces what the cassette's caller says.
+    `cap_ms`: how long after the caller's last cue the client may stay on the line. `start`: the wall clock at pickup.
 
     Raises PlanError for a fault that can never fire, CallError when the client raises, never connects, or is still
     there at the cap; its `result` attribute holds the call as far as it went.
     """
+    if not callable(client):
+        raise CallError(f"{client!r} is no client: give an async function that takes a Line, or a class with run()")
     score = score_of(cassette, vad)
     plan = parse_plan(faults)
     check_plan(plan, score)
@@ -121,28 +124,13 @@ def run_call(
     result: list[CallResult] = []  # not the task's own result: asyncio's signal handling prints that
 
     async def main() -> None:
-        result.append(await _call(world, client, score, plan, says, seed, url, headers, format, cap_ms))
+        talk, stage = pick_up(client, score, plan, says, seed, url, headers, format, cap_ms)
+        world.listen("*", lambda: WebSocketServer(stage.accept))
+        await talk.run()
+        result.append(finish(talk, stage))
 
     world.run(main())
     return result[0]
-
-
-async def _call(
-    world: World,
-    client: Client,
-    score: Score,
-    plan: Sequence[Fault],
-    says: Sequence[Say] | None,
-    seed: int,
-    url: str,
-    headers: dict[str, str] | None,
-    format: AudioFormat,
-    cap_ms: int,
-) -> CallResult:
-    talk, stage = pick_up(client, score, plan, says, seed, url, headers, format, cap_ms)
-    world.listen("*", lambda: WebSocketServer(stage.accept))
-    await talk.run()
-    return finish(talk, stage)
 
 
 def pick_up(
@@ -189,10 +177,13 @@ class Conversation:
         self.cap_ms = cap_ms
         self.capped = False
         self.error: BaseException | None = None
+        self.dead: list[str] = []  # tasks that nobody has asked how they ended
+        self._failed: list[asyncio.Task[Any]] = []
 
     async def run(self) -> None:
         """From pickup to hang-up: until the client returns, raises, or hits the cap."""
         self.caller.start()
+        asyncio.get_running_loop().set_task_factory(self._task)
         task = asyncio.ensure_future(_await(self.client, self.line))
         try:
             while not task.done():
@@ -206,9 +197,29 @@ class Conversation:
                 task.cancel()
                 await asyncio.wait([task], timeout=5)
         self.line.cut("harness" if self.capped else "client")
-        if task.done() and not task.cancelled() and not self.capped:
-            self.error = task.exception()
+        if task.done() and not self.capped:
+            self.error = asyncio.CancelledError() if task.cancelled() else task.exception()
         await asyncio.sleep(0.001)  # close frames cross, what was cancelled ends
+        asyncio.get_running_loop().set_task_factory(None)
+        self._look_for_the_dead()
+
+    def _task(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> "asyncio.Task[Any]":
+        """Keep an eye on each task that the client starts."""
+        task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        if getattr(task, "_exception", None) is not None:  # not exception(): asking counts as having noticed
+            self._failed.append(task)
+
+    def _look_for_the_dead(self) -> None:
+        """A task that raised, and whose result nobody has fetched, has died unnoticed."""
+        for task in self._failed:
+            if getattr(task, "_log_traceback", False):
+                error = task.exception()  # asked now, so asyncio need not complain as well
+                if error is not None:
+                    self.dead.append(f"a task of the client died unnoticed: {describe_error(error)}")
 
 
 async def _await(client: Client, line: Line) -> None:
@@ -218,7 +229,10 @@ async def _await(client: Client, line: Line) -> None:
         if run is None:
             raise CallError(f"{client!r} is no client: calling it with a Line gives {made!r}, nothing to await")
         made = run()
-    await made
+    try:
+        await made
+    except SystemExit as error:
+        raise CallError(f"the client ended the program: SystemExit({error.code!r})") from error
 
 
 def finish(talk: Conversation, stage: Stage) -> CallResult:
@@ -233,6 +247,7 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
     verdict.unsaid = [f"{say.clip.name} ({say.cue})" for say in talk.caller.unsaid if say.clip.duration_us]
     if len(sessions) > 1:
         verdict.notes.append(f"the client connected {len(sessions)} times")
+    verdict.notes.extend(talk.dead)
     if talk.capped:
         verdict.notes.append(f"the client was still on the line {talk.cap_ms / 1000:g} s after the caller's last cue")
     result = CallResult(
@@ -263,9 +278,7 @@ def _complaint(talk: Conversation, stage: Stage, never: bool) -> str | None:
     if error is not None:
         if isinstance(error, WorldError):
             return str(error)
-        frames = traceback.extract_tb(error.__traceback__)
-        place = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "simrt" not in f.filename), "")
-        return f"the client raised {type(error).__name__}: {error}" + (f" ({place})" if place else "")
+        return str(error) if isinstance(error, CallError) else f"the client raised {describe_error(error)}"
     if never:
         ended = "never ended the call, and never connected" if talk.capped else "returned without ever connecting"
         return f"the client {ended}; it was given {talk.line.url}"
@@ -273,6 +286,16 @@ def _complaint(talk: Conversation, stage: Stage, never: bool) -> str | None:
         after = f"{talk.cap_ms / 1000:g} s after the caller's last cue"
         return f"the client never ended the call: {after} it was still on the line"
     return None
+
+
+def describe_error(error: BaseException) -> str:
+    """Type, message and the innermost place that is not simrt's own; of a group its first member."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if not f.filename.startswith(_PACKAGE)), "")
+    text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return text + (f" ({place})" if place else "")
 
 
 def _ready_ms(stage: Stage) -> float | None:

@@ -29,6 +29,7 @@ from simrt.call import run_call
 from simrt.caller import Line
 from simrt.cassette.store import load_cached
 from simrt.errors import CallError, SimrtError, WorldError
+from simrt.faults.base import Fault
 from simrt.faults.spread import Spread
 from simrt.replay.build import score_of
 from simrt.replay.score import Score
@@ -112,14 +113,14 @@ def script_score(name: str) -> Score:
     return score_of(authored(name) if name in SCRIPTS else load_cached(name))
 
 
-def one_run(client: Any, script: str, seed: int) -> Run:
-    """One run. Whatever the client does, there is a result: an error is part of it."""
+def one_run(client: Any, script: str, seed: int, faults: Sequence[Fault | str] = ()) -> Run:
+    """One run, with `faults` beside the jitter. Whatever the client does, there is a result: an error is part of it."""
     hook = getattr(client, "trial", None)
     with tempfile.TemporaryDirectory(prefix="simrt-measure-") as folder:
         trial: Any = None if hook is None else hook(script, Path(folder))
 
         def call(client: Any, script: str, **options: Any) -> CallResult:
-            return run_call(client, script_score(script), [Spread()], seed=seed, **options)
+            return run_call(client, script_score(script), [Spread(), *faults], seed=seed, **options)
 
         run = Run(script, seed)
         try:
@@ -171,7 +172,13 @@ def cut_latencies(result: CallResult, score: Score) -> list[float]:
 
 
 def measure(
-    load: Callable[[], Any], scripts: Sequence[str], runs: int, *, seed: int = 0, workers: int = 1
+    load: Callable[[], Any],
+    scripts: Sequence[str],
+    runs: int,
+    *,
+    seed: int = 0,
+    faults: Sequence[Fault | str] = (),
+    workers: int = 1,
 ) -> Iterator[Run]:
     """Run each script `runs` times, with the seeds from `seed` on; yields the runs as they are done, in any order.
 
@@ -187,16 +194,18 @@ def measure(
         client = load()
         for script, seeds in chunks:
             for number in seeds:
-                yield one_run(client, script, number)
+                yield one_run(client, script, number, faults)
     else:
-        yield from _in_processes(load, chunks, min(workers, len(chunks)))
+        yield from _in_processes(load, chunks, faults, min(workers, len(chunks)))
 
 
-def _in_processes(load: Callable[[], Any], chunks: Sequence[tuple[str, list[int]]], workers: int) -> Iterator[Run]:
+def _in_processes(
+    load: Callable[[], Any], chunks: Sequence[tuple[str, list[int]]], faults: Sequence[Fault | str], workers: int
+) -> Iterator[Run]:
     context = multiprocessing.get_context("spawn")  # a fork would take the parent's threads and clocks along
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
     try:
-        left: set[Future[list[Run]]] = {pool.submit(_chunk, load, script, seeds) for script, seeds in chunks}
+        left: set[Future[list[Run]]] = {pool.submit(_chunk, load, script, seeds, faults) for script, seeds in chunks}
         while left:
             finished, left = wait(left, return_when=FIRST_COMPLETED)
             for future in finished:
@@ -214,14 +223,14 @@ def _begin() -> None:
 _client: Any = None
 
 
-def _chunk(load: Callable[[], Any], script: str, seeds: Sequence[int]) -> list[Run]:
+def _chunk(load: Callable[[], Any], script: str, seeds: Sequence[int], faults: Sequence[Fault | str]) -> list[Run]:
     """Some runs in a worker, which makes the client once."""
     global _client
     if _client is None:
         _client = load()
     gc.disable()  # a tenth of the time; what the few runs of a chunk leave in cycles is little
     try:
-        return [one_run(_client, script, seed) for seed in seeds]
+        return [one_run(_client, script, seed, faults) for seed in seeds]
     finally:
         gc.enable()
         gc.collect()

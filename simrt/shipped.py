@@ -31,7 +31,9 @@ def cassette(name: str) -> Path:
     if (place / name / "cassette.jsonl").is_file():
         return place / name
     names = sorted(path.parent.name for path in place.glob("*/cassette.jsonl"))
-    raise SimrtError(f"no cassette called {name!r} is shipped; there are: {', '.join(names) or 'none'}")
+    raise SimrtError(
+        f"no folder {name!r} here, and no shipped cassette of that name; those are: {', '.join(names) or 'none'}"
+    )
 
 
 def client_module(name: str) -> ModuleType:

@@ -15,7 +15,7 @@ import pytest
 import websockets
 
 from clients.call import Call
-from simrt import ULAW8, AudioFormat, CallError, Line, Say, fixture_clip, parse_cue, run_call, shipped
+from simrt import ULAW8, AudioFormat, CallError, Line, Say, SimrtError, fixture_clip, parse_cue, run_call, shipped
 from simrt.errors import PlanError
 from simrt.scripts import authored
 
@@ -164,6 +164,53 @@ def test_a_client_that_raises_is_named_with_its_place() -> None:
     assert isinstance(caught.value.__cause__, KeyError)
     assert caught.value.result is not None
     assert caught.value.result.traces
+
+
+def test_a_client_that_ends_cancelled_has_not_ended_well() -> None:
+    async def client(line: Line) -> None:
+        async with await connected(line) as socket:
+            pumping = asyncio.create_task(asyncio.sleep(3600))
+            await socket.recv()
+            pumping.cancel()
+            await pumping  # the common mistake
+
+    with pytest.raises(CallError, match="the client raised CancelledError"):
+        run_call(client, authored("front-desk"))
+
+
+def test_a_client_that_ends_the_program_is_told_so() -> None:
+    async def client(line: Line) -> None:
+        sys.exit(3)
+
+    with pytest.raises(CallError, match=r"the client ended the program: SystemExit\(3\)"):
+        run_call(client, authored("front-desk"))
+
+
+def test_a_task_that_dies_unnoticed_is_noted(caplog: pytest.LogCaptureFixture) -> None:
+    async def pump(line: Line) -> None:
+        async for _ in line.microphone:
+            raise ZeroDivisionError("the pump is dead")
+
+    async def client(line: Line) -> None:
+        async with await connected(line) as socket:
+            pumping = asyncio.create_task(pump(line))
+            await socket.recv()
+            await asyncio.sleep(1)
+            assert pumping.done()
+
+    (note,) = run_call(client, "front-desk").verdict.notes
+    assert note.startswith("a task of the client died unnoticed: ZeroDivisionError: the pump is dead (")
+    assert "test_call.py:" in note
+    assert caplog.text == ""
+
+
+def test_what_is_no_cassette_is_named() -> None:
+    with pytest.raises(SimrtError, match="no shipped cassette of that name; those are: front-desk"):
+        run_call(test_client, "front-dsk")
+    with pytest.raises(SimrtError, match="42 is no cassette"):
+        run_call(test_client, 42)  # type: ignore[arg-type]
+    with pytest.raises(CallError, match="'front-desk' is no client"):
+        run_call("front-desk", test_client)  # type: ignore[arg-type]
 
 
 def test_a_client_that_never_connects_is_told_where_it_should_have() -> None:

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -284,7 +284,7 @@ async def _serve_proxy(port: int, upstream: int, out: str) -> None:
         await proxy.serve_forever()
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """The command line; `--service` and `--proxy` are how it starts its own parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=20)
@@ -294,7 +294,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--service", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--proxy", nargs=3, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     if args.service is not None:
         asyncio.run(service(args.service))
     elif args.proxy is not None:
@@ -305,7 +305,8 @@ def main() -> None:
             print(json.dumps(result))
         else:
             show(result)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -35,7 +35,7 @@ def check_target(path: Path, overwrite: bool) -> None:
     if not (path.exists() or path.is_symlink()):
         return
     if not overwrite:
-        raise CassetteError(f"{path}: exists already; choose another name, or ask to overwrite it")
+        raise CassetteError(f"{path}: exists already; take another name, or let it be overwritten (--overwrite)")
     if not path.is_dir() or path.is_symlink():
         raise CassetteError(f"{path}: is not a folder, so it is not overwritten; move it away or choose another name")
     strange = sorted(p.name for p in path.iterdir() if p.name != LINES and not TRACK_NAME.fullmatch(p.name))

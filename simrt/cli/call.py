@@ -87,8 +87,6 @@ def _run(client: str, cassette: str, faults: list[str], seeds: Sequence[int], va
             outcomes.append((run_call(loaded, path, plan, seed=seed, vad=vad), None))
         except (CallError, WorldError) as error:
             outcomes.append((getattr(error, "result", None), str(error)))
-        except SystemExit as error:
-            outcomes.append((None, f"the client ended the program: SystemExit({error.code!r})"))
     return outcomes
 
 

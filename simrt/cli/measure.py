@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simrt.cli.console import INTERRUPTED, complain, console, find_cassette, many, print_json
+from simrt.cli.console import FAULT_HELP, INTERRUPTED, complain, console, find_cassette, many, print_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -29,6 +29,7 @@ def measure_command(
         list[str],
         typer.Argument(metavar="SCRIPT…", help="Authored scripts by name, such as tv, or cassettes."),
     ],
+    fault: Annotated[list[str] | None, typer.Option("--fault", "-f", metavar="FAULT", help=FAULT_HELP)] = None,
     runs: Annotated[int, typer.Option("--runs", "-n", min=1, help="Runs of each script.")] = 10,
     seed: Annotated[int, typer.Option("--seed", help="The first run's seed; each run has the next.")] = 0,
     audit: Annotated[
@@ -44,19 +45,24 @@ def measure_command(
     Run k of a script is the same call each time. Ctrl-C prints what has been counted so far.
     """
     from simrt.cli.client_loader import load_client
-    from simrt.measure import measure, tally
+    from simrt.faults.plan import check_plan, parse_plan
+    from simrt.measure import measure, script_score, tally
     from simrt.scripts import SCRIPTS
 
     load_client(client)  # what is wrong with it is said before any process is started
     places = {name: name if name in SCRIPTS else str(find_cassette(name)) for name in scripts}
+    plan = parse_plan(fault or [])
+    for place in places.values():
+        check_plan(plan, script_score(place))
     load = partial(load_client, client)
+    cores = workers or os.cpu_count() or 1
     done: list[Run] = []
     interrupted = False
     # what a client prints must not end up in the JSON
     with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext(), _progress() as progress:
         task = progress.add_task("calls", total=runs * len(places))
         try:
-            for run in measure(load, list(places.values()), runs, seed=seed, workers=workers or os.cpu_count() or 1):
+            for run in measure(load, list(places.values()), runs, seed=seed, faults=plan, workers=cores):
                 done.append(run)
                 progress.advance(task)
         except KeyboardInterrupt:

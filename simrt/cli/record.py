@@ -6,7 +6,6 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -15,7 +14,6 @@ from simrt.cli.console import INTERRUPTED, complain, console, summary
 if TYPE_CHECKING:
     from simrt.record import Proxy, Status
 
-_PROFILES = {"poly.ai": "polyai", "azure.com": "azure"}
 _TICK_S = 0.2
 
 
@@ -40,18 +38,12 @@ def record_command(
     With a COMMAND it runs that with OPENAI_BASE_URL and DIALOG_REALTIME_URL set to the proxy, and ends with its exit
     status. Without one it records until Ctrl-C. Keys never reach the disk.
     """
-    status = asyncio.run(_record(upstream, out, command or [], port, profile or profile_of(upstream), overwrite))
+    from simrt.record.target import checked_profile, profile_of
+
+    profile = checked_profile(profile) if profile else profile_of(upstream)
+    status = asyncio.run(_record(upstream, out, command or [], port, profile, overwrite))
     if status:
         raise typer.Exit(status)
-
-
-def profile_of(upstream: str) -> str:
-    """Whose habits the service has, by its host name."""
-    try:
-        host = urlsplit(upstream).hostname or ""
-    except ValueError:
-        return "openai"
-    return next((name for end, name in _PROFILES.items() if host == end or host.endswith(f".{end}")), "openai")
 
 
 async def _record(upstream: str, out: Path, command: list[str], port: int, profile: str, overwrite: bool) -> int:

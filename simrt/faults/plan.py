@@ -45,7 +45,7 @@ FAULTS: dict[str, type[Fault]] = {
 }
 
 _PART = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^,"])*)(?:,|$)')
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s)?")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s)")
 
 
 def parse_fault(text: str) -> Fault:
@@ -65,13 +65,21 @@ def parse_fault(text: str) -> Fault:
             raise PlanError(f"fault {text!r}: {name} has no {key!r}{_meant(key, fields)}; it has: {', '.join(fields)}")
         if not equals or not value:
             raise PlanError(f"fault {text!r}: {key} has no value; write {key}=…")
+        if key in values:
+            raise PlanError(f"fault {text!r}: {key} stands there twice")
         if value.startswith('"'):
             value = _unquoted(text, value)
         values[key] = _milliseconds(text, key, value) if is_duration(fields[key].type) else value
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise PlanError(f"fault {text!r}: {error}") from None
+        raise PlanError(f"fault {text!r}: {_plainly(str(error))}") from None
+
+
+def _plainly(complaint: str) -> str:
+    """msgspec's complaint without its dress: "reply: expected int, got str"."""
+    said, _, place = complaint.replace("`", "").partition(" - at ")
+    return f"{place.removeprefix('$.')}: {said[:1].lower()}{said[1:]}" if place else said
 
 
 def _parts(text: str, rest: str) -> Iterator[str]:
@@ -110,8 +118,10 @@ def format_fault(fault: Fault) -> str:
     return compact(fault)
 
 
-def parse_plan(faults: Iterable[Fault | str]) -> list[Fault]:
-    """A plan from faults and compact forms in any mix."""
+def parse_plan(faults: Fault | str | Iterable[Fault | str]) -> list[Fault]:
+    """A plan from faults and compact forms in any mix; one alone is a plan too."""
+    if isinstance(faults, (Fault, str)):
+        faults = [faults]
     return [parse_fault(fault) if isinstance(fault, str) else fault for fault in faults]
 
 

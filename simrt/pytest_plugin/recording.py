@@ -21,6 +21,7 @@ from simrt.errors import SimrtError
 from simrt.pytest_plugin.cassettes import find, home, missing
 from simrt.pytest_plugin.settings import mode_of, settings_of
 from simrt.record import Proxy, parse_target
+from simrt.record.target import profile_of
 from simrt.replay.build import score_of
 from simrt.replay.listener import Listener, Utterance
 from simrt.replay.score import Score
@@ -80,15 +81,9 @@ class Recorder:
             if there is None:
                 raise SimrtError(f"{out} is to be recorded, but nothing tells what the caller says: give says=[Say(…)]")
             says = [say for _, say in says_of(score_of(there))]
-        asyncio.run(_record(client, upstream, out, says, headers or {}, profile or _profile_of(upstream)))
+        asyncio.run(_record(client, upstream, out, says, headers or {}, profile or profile_of(upstream)))
         done.add(out)
         return out
-
-
-def _profile_of(upstream: str) -> str:
-    from simrt.cli.record import profile_of
-
-    return profile_of(upstream)
 
 
 async def _record(

@@ -11,6 +11,7 @@ An upstream is given in one of three ways, and the client always talks to `http:
 The upstream's own query parameters are defaults: one that the client sends too is taken from the client.
 """
 
+import difflib
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 import msgspec
@@ -104,3 +105,25 @@ def _with_query(path: str, defaults: str, query: str) -> str:
     kept = [part for part in defaults.split("&") if part and unquote_plus(part.partition("=")[0]) not in named]
     joined = "&".join(kept + ([query] if query else []))
     return f"{path}?{joined}" if joined else path
+
+
+PROFILES = ("openai", "polyai", "azure", "azure-voice-live")
+_HOSTS = {"poly.ai": "polyai", "azure.com": "azure"}
+
+
+def profile_of(upstream: str) -> str:
+    """Whose habits the service has, by its host name."""
+    try:
+        host = urlsplit(upstream).hostname or ""
+    except ValueError:
+        return "openai"
+    return next((name for end, name in _HOSTS.items() if host == end or host.endswith(f".{end}")), "openai")
+
+
+def checked_profile(name: str) -> str:
+    """The name if there is such a profile; SimrtError lists those there are."""
+    if name in PROFILES:
+        return name
+    near = difflib.get_close_matches(name, PROFILES, n=1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    raise SimrtError(f"no profile is called {name!r}{meant}; there are: {', '.join(PROFILES)}")

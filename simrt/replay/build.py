@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from simrt import shipped
 from simrt.cassette.store import Cassette, load_cached
+from simrt.errors import CassetteError
 from simrt.faults.base import Fault
 from simrt.replay.authored import author
 from simrt.replay.realtime import RealtimeSession
@@ -31,18 +33,22 @@ def _cached(path: str, digest: str, vad: VadName) -> Score:
 
 
 def score_of(cassette: Cassette | Score | str | Path, vad: VadName = "energy") -> Score:
-    """The score of a cassette or of the one at a path; those from disk are built once per process, and a score is one
-    already."""
+    """The score of a cassette, or of the one at a path or of a shipped one by name; a score is one already.
+
+    Those from disk are built once per process.
+    """
     if isinstance(cassette, Score):
         return cassette
     if isinstance(cassette, Cassette):
-        return (
-            build_score(cassette, vad)
-            if cassette.path is None
-            else _cached(str(cassette.path), cassette.header.digest, vad)
-        )
-    loaded = load_cached(cassette)
-    return _cached(str(cassette), loaded.header.digest, vad)
+        if cassette.path is None:
+            return build_score(cassette, vad)
+        return _cached(str(cassette.path), cassette.header.digest, vad)
+    if not isinstance(cassette, (str, Path)):
+        raise CassetteError(f"{cassette!r} is no cassette: give a path, a shipped name, a Cassette or its Score")
+    path = Path(cassette)
+    if not path.exists() and path.name == str(cassette):
+        path = shipped.cassette(str(cassette))
+    return _cached(str(path), load_cached(path).header.digest, vad)
 
 
 def make_session(

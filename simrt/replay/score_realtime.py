@@ -41,6 +41,7 @@ class _Response:
         self.ended = False
         self.cut_by: Cause | None = None
         self.reply: ScoredReply | None = None
+        self.told, self.telling = "", ""  # what it said: parts that are done, and the one that is not
 
 
 class RealtimeScorer:
@@ -314,12 +315,16 @@ class RealtimeScorer:
             scored.audio_start_us = reply.audio_us
             scored.audio_us = self.formats.output.duration_us(len(scored.audio))
             reply.audio_us += scored.audio_us
+        if scored.kind == "response.output_audio_transcript.done":
+            response.told = f"{response.told} {event.get('transcript') or ''}".strip()
+            response.telling = ""
+        elif scored.kind == "response.output_audio_transcript.delta":
+            response.telling += str(event.get("delta") or "")
         if reply is None:
             return
         scored.reply = reply.index
         scored.audio_start_us = scored.audio_start_us or reply.audio_us - scored.audio_us
-        if scored.kind == "response.output_audio_transcript.done":
-            reply.text = f"{reply.text} {event.get('transcript') or ''}".strip()
+        reply.text = f"{response.told} {response.telling}".strip()
 
     def _place(self) -> None:
         """Give the turns their clips, and both sides their words."""

@@ -289,7 +289,7 @@ class ReplayPeer:
             self._timer.cancel()
         by: Ender = "client" if by_client else "server"
         if code == 1006:
-            by = "server" if self.session.ended_it else "client"
+            by = "network" if self.session.ended_it else "client"
         self.trace.closing = Closing(now_us, code, reason, by)
         self.trace.marks = self.session.marks
         if self._finished is not None:

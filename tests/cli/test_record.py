@@ -14,8 +14,9 @@ from websockets.sync.client import connect
 from websockets.sync.server import ServerConnection, serve
 
 from simrt.cassette.store import load
-from simrt.cli.record import live_text, profile_of
+from simrt.cli.record import live_text
 from simrt.record import Status
+from simrt.record.target import profile_of
 
 from .conftest import Process, Run, message
 

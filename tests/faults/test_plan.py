@@ -85,11 +85,24 @@ def test_what_is_misspelt_is_named_with_the_way_out(text: str, message: str) -> 
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "ms"), [("1500", 1500), ("1500ms", 1500), ("1.5s", 1500), ("0s", 0), ("0.0004s", 0), ("2s", 2000)]
-)
+@pytest.mark.parametrize(("text", "ms"), [("1500ms", 1500), ("1.5s", 1500), ("0s", 0), ("0.0004s", 0), ("2s", 2000)])
 def test_durations(text: str, ms: int) -> None:
     assert parse_fault(f"stall:at={text}") == Stall(at=ms)
+
+
+@pytest.mark.parametrize("text", ["1500", "5 s", "1m", "-1s"])
+def test_a_duration_has_a_unit(text: str) -> None:
+    with pytest.raises(PlanError, match="is no duration; write at=500ms"):
+        parse_fault(f"stall:at={text}")
+
+
+def test_a_fault_alone_is_a_plan() -> None:
+    assert parse_plan("stall:at=1s") == parse_plan(Stall(at=1000)) == [Stall(at=1000)]
+
+
+def test_nothing_is_said_twice() -> None:
+    with pytest.raises(PlanError, match="reply stands there twice"):
+        parse_fault("stall:reply=-1,reply=0")
 
 
 def test_commas_may_stand_in_quotes() -> None:

@@ -546,10 +546,13 @@ def test_in_a_world_the_times_are_exact() -> None:
 
 @both
 @pytest.mark.parametrize(
-    ("fault", "code", "reason"),
-    [("close:event=session.updated,code=1013,reason=busy", 1013, "busy"), ("reset:event=session.updated", 1006, "")],
+    ("fault", "code", "reason", "by"),
+    [
+        ("close:event=session.updated,code=1013,reason=busy", 1013, "busy", "server"),
+        ("reset:event=session.updated", 1006, "", "network"),
+    ],
 )
-def test_the_servers_end_is_written_down_as_its_own(arm: Arm, fault: str, code: int, reason: str) -> None:
+def test_an_end_by_a_fault_is_not_the_clients(arm: Arm, fault: str, code: int, reason: str, by: str) -> None:
     host = Host(fault)
     finished: list[ReplayPeer] = []
 
@@ -565,7 +568,7 @@ def test_the_servers_end_is_written_down_as_its_own(arm: Arm, fault: str, code: 
     assert finished == [peer]
     closing = peer.trace.closing
     assert closing is not None
-    assert (closing.code, closing.reason, closing.by) == (code, reason, "server")
+    assert (closing.code, closing.reason, closing.by) == (code, reason, by)
     assert [mark.kind for mark in peer.trace.marks] == ["fault"]
 
 
