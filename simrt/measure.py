@@ -14,6 +14,7 @@ as it is, and what can be seen of any call is counted.
 import gc
 import multiprocessing
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -218,6 +219,7 @@ def _in_processes(
 
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
+    sys.stdout = sys.stderr  # the parent's output is not for what a client prints
 
 
 _client: Any = None

@@ -41,7 +41,7 @@ class _Armed(Armed):
     def __init__(self, fault: Spread, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
         for turn in context.score.turns:
-            if turn.cut_us:
+            if turn.cut_us and fault.cut:
                 turn.cut_us += self._draw(fault.cut) - _SOONER_US
         self.ready_us = self._draw(fault.ready)
         self.think_us: dict[int, int] = {}

@@ -11,7 +11,7 @@ from simrt.scripts.refund import REFUND
 from .play import play
 from .test_scripts import WRONG
 
-WRONG_DESKS = [(desk, script, faults) for desk, script, faults, _ in WRONG]
+WRONG_DESKS = [pytest.param(*wrong[:3], id=f"{wrong[0].__name__}-{wrong[1]}") for wrong in WRONG]
 
 
 @pytest.mark.parametrize("script", REFUND)

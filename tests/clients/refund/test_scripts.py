@@ -27,7 +27,6 @@ WRONG = [
     (PassiveDesk, "missed-confirmation", (), "never heard by the caller"),
     (SentDesk, "missed-confirmation", (AHEAD,), "told by the ledger, and the caller never heard it"),
     (HoldingDesk, "missed-confirmation", (), "told by the ledger, and the caller never heard it"),
-    (HoldingDesk, LEAVES, (), "told by the ledger, and the caller never heard it"),
 ]
 
 
@@ -130,7 +129,9 @@ def test_who_hangs_up_untold_is_left_for_a_message(tmp_path: Path) -> None:
     assert "untold: R-4417 to 4242, send the caller a message" in done.result.log[-1]
 
 
-@pytest.mark.parametrize(("desk", "script", "faults", "mismatch"), WRONG)
+@pytest.mark.parametrize(
+    ("desk", "script", "faults", "mismatch"), [pytest.param(*w, id=f"{w[0].__name__}-{w[1]}") for w in WRONG]
+)
 def test_each_wrong_desk_is_caught_by_its_script(
     desk: type[RefundDesk], script: str, faults: tuple[str, ...], mismatch: str, tmp_path: Path
 ) -> None:
@@ -138,11 +139,10 @@ def test_each_wrong_desk_is_caught_by_its_script(
     assert any(mismatch in text for text in found), found
 
 
-@pytest.mark.parametrize(("script", "faults"), [("missed-confirmation", (AHEAD,)), (LEAVES, ())])
-def test_the_right_desk_passes_where_the_wrong_ones_are_caught(
-    script: str, faults: tuple[str, ...], tmp_path: Path
-) -> None:
-    assert play(tmp_path, script, RefundDesk, faults).mismatches == []
+def test_the_right_desk_tells_what_was_sent_from_what_was_heard(tmp_path: Path) -> None:
+    done = play(tmp_path, "missed-confirmation", RefundDesk, [AHEAD])
+    assert done.mismatches == []
+    assert done.result.verdict.clean, str(done.result.verdict)
 
 
 @pytest.mark.parametrize("script", ["wrong-card", "did-it-go-through", "missed-confirmation"])
