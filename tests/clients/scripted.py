@@ -78,7 +78,7 @@ class Server:
                     self.got.append((now_us(), json.loads(message)))
                     self._news.notify_all()
         except ConnectionClosed as closed:
-            self.close_code = closed.rcvd and closed.rcvd.code
+            self.close_code = closed.rcvd.code if closed.rcvd else None
 
     def of(self, *kinds: str) -> list[Event]:
         return [event for _, event in self.got if event["type"] in kinds]

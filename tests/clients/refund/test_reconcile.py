@@ -73,15 +73,16 @@ def test_the_last_confirmation_names_a_card_that_no_row_goes_to() -> None:
     ]
 
 
+TABLE = """\
++-------+--------+----------+------+---------+----------+------+-------------------------+------------+-------+
+| order | refund | amount   | card | status  | accepted | told | asked at                | settles on | calls |
++-------+--------+----------+------+---------+----------+------+-------------------------+------------+-------+
+| 4417  | R-4417 | $32.00   | 4242 | pending | yes      | yes  | 2026-01-05 09:00:07.812 | 2026-01-08 | 1     |
+| 44180 | R-4417 | $1234.56 | 4242 | pending | no       | no   | 2026-01-05 09:00:07.812 | 2026-01-08 | 2     |
++-------+--------+----------+------+---------+----------+------+-------------------------+------------+-------+"""
+
+
 def test_table() -> None:
     unnoted = replace(ROW, order="44180", cents=123456, accepted=False, told=False, call_ids=("c1", "c2"))
-    rule = "+-------+--------+----------+------+---------+----------+------+-------------------------+------------+-------+"
-    assert ledger_table([ROW, unnoted]).splitlines() == [
-        rule,
-        "| order | refund | amount   | card | status  | accepted | told | asked at                | settles on | calls |",
-        rule,
-        "| 4417  | R-4417 | $32.00   | 4242 | pending | yes      | yes  | 2026-01-05 09:00:07.812 | 2026-01-08 | 1     |",
-        "| 44180 | R-4417 | $1234.56 | 4242 | pending | no       | no   | 2026-01-05 09:00:07.812 | 2026-01-08 | 2     |",
-        rule,
-    ]
+    assert ledger_table([ROW, unnoted]) == TABLE
     assert len(ledger_table([]).splitlines()) == 4
