@@ -1,6 +1,7 @@
 """`simrt measure`: many seeded runs of a client on some scripts, counted."""
 
 import contextlib
+import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simrt.cli.console import FAULT_HELP, INTERRUPTED, complain, console, find_cassette, many, print_json
+from simrt.errors import SimrtError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -47,10 +49,9 @@ def measure_command(
     from simrt.cli.client_loader import load_client
     from simrt.faults.plan import check_plan, parse_plan
     from simrt.measure import measure, script_score, tally
-    from simrt.scripts import SCRIPTS
 
     load_client(client)  # what is wrong with it is said before any process is started
-    places = {name: name if name in SCRIPTS else str(find_cassette(name)) for name in scripts}
+    places = {name: _place(name) for name in scripts}
     plan = parse_plan(fault or [])
     for place in places.values():
         check_plan(plan, script_score(place))
@@ -82,6 +83,20 @@ def measure_command(
     if total.failed:
         complain(f"{total.failed} of {many(total.runs, 'run')} failed")
         raise typer.Exit(1)
+
+
+def _place(name: str) -> str:
+    """What `simrt.measure` knows a script by: its name, or where the cassette is. SimrtError: neither."""
+    from simrt.scripts import SCRIPTS
+
+    if name in SCRIPTS:
+        return name
+    try:
+        return str(find_cassette(name))
+    except SimrtError as error:
+        near = difflib.get_close_matches(name, SCRIPTS, n=1, cutoff=0.5)
+        meant = f"did you mean {near[0]!r}" if near else f"there are {', '.join(SCRIPTS)}"
+        raise SimrtError(f"no script is called {name!r} ({meant}), and no cassette: {error}") from None
 
 
 def _progress() -> "Progress":
