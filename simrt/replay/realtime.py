@@ -135,6 +135,14 @@ class RealtimeSession(Session):
         self._echo(event, recorded.event or {}, answers)
         return self.happened(cause, now_us)
 
+    def acknowledge(self, event: dict[str, Any]) -> None:
+        """A control event has had its effect by other means, as on the recording, where it brought nothing of its own."""
+        kind = control_kind(event)
+        cause = (kind, self.counts.get(kind, 0))
+        if cause in self.recorded and cause not in self.score.answers:
+            self.counts[kind] = cause[1] + 1
+            self.asked.add(cause)
+
     def _echo(self, event: dict[str, Any], recorded: dict[str, Any], answers: Sequence[ScoredFrame]) -> None:
         """Names that the client chose stand for the recorded client's in everything that follows."""
         pairs = [(recorded.get("event_id"), event.get("event_id"))]

@@ -55,6 +55,7 @@ class RealtimeScorer:
         self.cause_time: dict[Cause, int] = {OPEN: 0}
         self.counts: dict[str, int] = {}
         self.pending: list[ClientEvent] = []
+        self.held: set[Cause] = set()
         self.client_events: list[ClientEvent] = []
         self.turns: list[ScoredTurn] = []
         self.turn_of_item: dict[str, ScoredTurn] = {}
@@ -120,11 +121,17 @@ class RealtimeScorer:
         self.pending.append(made)
         self.client_events.append(made)
         self.last_client = (counted, nth)
+        if counted == "response.create" and self.header.profile == "polyai" and self._caller_talks():
+            self.held.add(self.last_client)
         self.cause_time[self.last_client] = t_us
         if kind == "response.cancel":
             active = self._active()
             if active is not None and active.id in self.cancelled:
                 active.cut_by = self.last_client
+
+    def _caller_talks(self) -> bool:
+        """A turn has started and not stopped."""
+        return bool(self.turns) and self.turns[-1].index not in self.stop_cause
 
     def _take(self, kind: str, *, item_id: str | None = None) -> Cause | None:
         """The oldest unanswered client event of that kind (its prefix, for items), taken off the list."""
@@ -167,7 +174,10 @@ class RealtimeScorer:
         response_id = event.get("response_id") or (inner.get("id") if isinstance(inner, dict) else None)
         response = self.by_id.get(str(response_id))
         if response is None:
-            cause = self._take("response.create") or self._unanswered_turn() or self._follow(t_us)
+            asked = self._take("response.create")
+            if asked in self.held:  # PolyAI: sent while the caller talked, answered after the turn
+                asked = self._unanswered_turn() or asked
+            cause = asked or self._unanswered_turn() or self._follow(t_us)
             response = _Response(len(self.responses), cause, str(response_id))
             self.responses.append(response)
             self.by_id[response.id] = response

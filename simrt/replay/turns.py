@@ -113,7 +113,9 @@ class Turns:
         else:
             s.happened(cause, when_us)
         create, self.held_create = self.held_create, None
-        if create is not None and not s.answers.starting():
+        if create is not None and s.answers.starting():
+            s.acknowledge(create)
+        elif create is not None:
             s.answers.on_response_create(create, when_us)
         self._note(turn, lost, when_us)
 

@@ -49,8 +49,8 @@ def mm_hmm_confirmation() -> Script:
 
 
 def mm_hmm_gap() -> Script:
-    """An "mm-hmm" after the line, while the refund runs, is a turn; the one reply after it is the confirmation."""
-    return _call(turn("mm-hmm", "reply[0].end+200ms"), reply("refunded-visa"), last=1)
+    """An "mm-hmm" right after the line, before the refund is made, is a turn; the one reply after it confirms."""
+    return _call(turn("mm-hmm", "reply[0].end+50ms"), reply("refunded-visa"), last=1)
 
 
 def tv() -> Script:
