@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .refund_desk import RefundDesk
 
-JITTER_S = 0.25
+JITTER_S = 0.2
 DAY_BEFORE = "2026-01-04T09:00:00+00:00"  # run_call's own day is the 5th
 
 
