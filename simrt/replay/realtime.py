@@ -136,7 +136,7 @@ class RealtimeSession(Session):
         return self.happened(cause, now_us)
 
     def acknowledge(self, event: dict[str, Any]) -> None:
-        """A control event has had its effect by other means, as on the recording, where it brought nothing of its own."""
+        """A control event has had its effect by other means, as on the recording, where it brought nothing itself."""
         kind = control_kind(event)
         cause = (kind, self.counts.get(kind, 0))
         if cause in self.recorded and cause not in self.score.answers:
