@@ -25,10 +25,10 @@ class RefundTrial:
     """
 
     def __init__(self, desk: "type[RefundDesk]", script: str, folder: Path) -> None:
-        self.desk, self.script = desk, script
+        self.desk, self.script = desk, Path(script).name  # a cassette's folder is called after its script
         self.path = folder / "ledger.sqlite"
         self.provider = Provider(jitter_s=JITTER_S)
-        self.provider.failing = script == "provider-down"
+        self.provider.failing = self.script == "provider-down"
 
     async def client(self, line: "Line") -> None:
         """A desk that takes the call."""

@@ -2,8 +2,13 @@ from functools import cache
 
 import pytest
 
+from clients.call import Call
+from simrt import run_call, shipped
+from simrt.measure import cut_latencies
+from simrt.replay.build import score_of
 from simrt.replay.score import Score
-from tests.replay.hand import Call, reply, samples_of, small, turn, update
+from tests.replay.hand import Call as Server
+from tests.replay.hand import reply, samples_of, small, turn, update
 
 from .runs import fired, front_desk, plain, times, with_fault
 
@@ -19,7 +24,7 @@ def talked_over() -> Score:
 
 def cut_after_ms(*faults: str, seed: int = 0) -> float:
     """How long after the caller's first sound the reply is cut off."""
-    call = update(Call(talked_over(), faults, seed), 60)
+    call = update(Server(talked_over(), faults, seed), 60)
     first, second = samples_of("booking"), samples_of("one-more-thing")
     said_ms = 300 + len(first) / 24 + 2000
     call.say(300, first, tail_ms=said_ms - 300 - len(first) / 24)
@@ -65,6 +70,15 @@ def test_a_cut_lies_around_the_median_as_live() -> None:
     cuts = [cut_after_ms("spread:ready=0ms,think=0ms", seed=seed) for seed in SEEDS]
     assert all(739 <= ms <= 791 for ms in cuts)
     assert max(cuts) - min(cuts) > 30
+
+
+def test_a_cut_that_was_recorded_moves_as_little() -> None:
+    path = shipped.cassette("talk-over")
+    score = score_of(path)
+    (base,) = cut_latencies(run_call(Call, path), score)
+    cuts = [cut_latencies(run_call(Call, path, ["spread"], seed=seed), score)[0] - base for seed in range(6)]
+    assert all(-41 <= ms <= 51 for ms in cuts)  # the caller's frames are 20 ms long
+    assert max(cuts) - min(cuts) > 10
 
 
 def test_the_score_that_many_calls_share_stays_as_it_is() -> None:
