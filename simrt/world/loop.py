@@ -75,8 +75,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     Time advances, to exactly the moment of the next timer, only when nothing is ready to run and no executor
     job is pending. Timers of the same moment run in the order in which they were set. Jobs run in real threads
-    and in real time; their results arrive in the order of submission, whichever is done first. When nothing can
-    ever happen again, `Deadlock` is raised out of `run_until_complete`.
+    and in real time, those of `to_thread` one after the other; their results arrive in the order of submission.
+    When nothing can ever happen again, `Deadlock` is raised out of `run_until_complete`.
 
     `around` makes a context in which each run takes place: a World freezes the wall clock there.
     """
@@ -252,10 +252,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> "asyncio.Future[T]":
         if self._closed or self._executor_shutdown_called:
             raise RuntimeError("the event loop takes no more jobs: it is closed or closing")
+        own = executor is None
         if executor is None:
             executor = self._default_executor = self._default_executor or new_executor()
         future: asyncio.Future[T] = self.create_future()
-        self._outside.submit(executor, future, func, args)
+        self._outside.submit(executor, future, func, args, own)
         return future
 
     def __del__(self) -> None:

@@ -1,7 +1,8 @@
 """The outside of a World: jobs in executors, and calls from other threads. Both take real time.
 
-While a job is pending, virtual time stands still. Outcomes are delivered in the order of submission, whichever
-job is done first, so that a program runs the same on a loaded machine.
+While a job is pending, virtual time stands still. The loop's own executor runs one job after the other, so that two of
+them meet what they share in a certain order; and outcomes are delivered in the order of submission, whichever job is
+done first. So a program runs the same on a loaded machine.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from typing import Any
 
 logger = logging.getLogger("simrt.world")
 
-# Real seconds without news, after which jobs are delivered out of turn, given up when no one awaits them any
+# Real seconds without news, after which jobs are begun and delivered out of turn, given up when no one awaits them any
 # more, and after which threads that no one knows are taken to have nothing to say.
 PATIENCE = 1.0
 # Real seconds between looks at threads that cannot wake the loop when they are done.
@@ -58,6 +59,7 @@ class Outside:
         self._ready = ready
         self._jobs: deque[_Job] = deque()
         self._calls: set[Future[Any]] = set()
+        self._latest: Future[Any] | None = None
         self._foreign: deque[asyncio.Handle] = deque()
         self._woken = threading.Event()
         self._threads: dict[int, threading.Thread] = getattr(threading, "_active", {})
@@ -74,10 +76,24 @@ class Outside:
         return bool(self._jobs or self._foreign or len(self._threads) != self._count)
 
     def submit(
-        self, executor: Executor, future: "asyncio.Future[Any]", func: Callable[..., Any], args: tuple[Any, ...]
+        self,
+        executor: Executor,
+        future: "asyncio.Future[Any]",
+        func: Callable[..., Any],
+        args: tuple[Any, ...],
+        in_turn: bool,
     ) -> None:
-        """Run FUNC(*ARGS) in EXECUTOR; FUTURE gets the outcome when its turn comes."""
-        call = executor.submit(func, *args)
+        """Run FUNC(*ARGS) in EXECUTOR; FUTURE gets the outcome when its turn comes.
+
+        IN_TURN: it begins when the job before it that was to run in turn has ended.
+        """
+        before = self._latest
+        if in_turn and before is not None and not before.done():
+            call = executor.submit(_run_after, before, func, args)
+        else:
+            call = executor.submit(func, *args)
+        if in_turn:
+            self._latest = call
         # asyncio.to_thread submits context.run(partial): name what it wraps
         inner = getattr(args[0], "func", None) if args else None
         name = getattr(inner or func, "__qualname__", repr(func))
@@ -170,6 +186,11 @@ class Outside:
         """Forget everything."""
         self._jobs.clear()
         self._foreign.clear()
+
+
+def _run_after(before: "Future[Any]", func: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    wait_for_jobs([before], PATIENCE)  # not for ever: it may itself wait for this one
+    return func(*args)
 
 
 def new_executor() -> Executor:

@@ -41,8 +41,24 @@ def test_a_job_on_sqlite_neither_hangs_nor_lets_time_run(tmp_path):
     assert World().run(main()) == [1, 2, 3]
 
 
+def test_jobs_of_the_loops_own_executor_run_one_after_the_other():
+    def work(number):
+        log.append(f"{number} begins")
+        for _ in range(200):
+            time.sleep(0)  # whoever may run now, does
+        log.append(f"{number} ends")
+
+    async def main():
+        await asyncio.gather(*(asyncio.to_thread(work, number) for number in range(5)))
+
+    log = []
+    World().run(main())
+    assert log == [f"{number} {what}" for number in range(5) for what in ("begins", "ends")]
+
+
 @pytest.mark.parametrize("first_done", [0, 1])
-def test_jobs_deliver_in_the_order_of_submission_whichever_is_done_first(first_done):
+def test_jobs_deliver_in_the_order_of_submission_whichever_is_done_first(first_done, monkeypatch):
+    monkeypatch.setattr(outside, "PATIENCE", 0.05)
     done = [threading.Event(), threading.Event()]
 
     def work(number):
