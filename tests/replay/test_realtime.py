@@ -378,3 +378,17 @@ def test_a_reply_without_a_done_can_be_cut_off_all_the_same() -> None:
     assert not [got for got in call.got if got.ms > done.ms and got.kind.endswith(".delta")]
     late = Call(score).send(10, {"type": "response.cancel"}).run()
     assert late.errors() == [("response_cancel_not_active", None)]
+
+
+# --- asked after the call
+
+
+def test_an_item_can_be_retrieved_after_the_call_and_nobody_hears_of_it() -> None:
+    call = whole_call()
+    calls = [got.event["item"] for got in call.of("response.output_item.done") if "name" in got.event["item"]]
+    before, sent = msgspec.to_builtins(call.session.final_verdict()), len(call.got)
+    assert [call.session.retrieve(item["id"]) for item in calls] == calls
+    assert call.session.retrieve("item_of_another_call") is None
+    call.run()
+    assert msgspec.to_builtins(call.session.final_verdict()) == before
+    assert len(call.got) == sent

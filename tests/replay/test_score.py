@@ -78,3 +78,10 @@ def test_frames_are_indexed_by_cause_and_counted_by_kind() -> None:
         ("x", 1): [3],
     }
     assert [f.nth for f in frames] == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("position_us", "spoken_us"), [(0, 80_000), (5_000, 85_000), (20_000, 100_000), (25_000, 205_000), (40_001, None)]
+)
+def test_a_sound_was_made_before_the_rest_of_its_append(position_us: int, spoken_us: int | None) -> None:
+    assert arrived((20_000, 100_000), (20_000, 220_000)).spoken(position_us) == spoken_us
