@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..desk import Output, ToolCall
-from .hearing import heard_text
 from .ledger import Ledger
 from .provider import Provider
 from .refund_desk import News, RefundDesk, Reply
@@ -61,8 +60,7 @@ class SentDesk(RefundDesk):
     """Takes what was sent for what was heard."""
 
     def heard_text(self, reply: Reply) -> str:
-        sent = self.playout.heard(reply.response_id)
-        return heard_text(reply.text, sent.received_ms, sent.received_ms, sent.whole)
+        return reply.text
 
 
 class HoldingDesk(RefundDesk):

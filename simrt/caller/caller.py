@@ -150,6 +150,9 @@ class Caller:
     def _say(self, wait: _Wait, cue_us: int) -> None:
         say = wait.say
         self._armed.remove(wait)
+        if say.leave and not say.clip.duration_us:
+            self._line.cut("caller")
+            return
         started_us = self._line.microphone.say(say.clip)
         ended_us = started_us + say.clip.duration_us
         utterance = Utterance(say.clip, started_us, ended_us, wait.cue, cue_us, say.parallel, say.background)

@@ -79,11 +79,11 @@ def did_it_go_through() -> Script:
     )
 
 
-def missed_confirmation() -> Script:
+def missed_confirmation(heard_ms: int = 1200) -> Script:
     """The caller talks over the confirmation; what they did not hear must be said again."""
     return _call(
         reply("refunded-visa", "create"),
-        turn("how-long", "reply[1].heard+1200ms"),
+        turn("how-long", f"reply[1].heard+{heard_ms}ms"),
         reply("how-long-answer"),
         reply("reminder-visa", "create", reminded=True),
         last=3,
@@ -120,6 +120,7 @@ REFUND: dict[str, Callable[[], Script]] = {
     "wrong-card": wrong_card,
     "did-it-go-through": did_it_go_through,
     "missed-confirmation": missed_confirmation,
+    "missed-card": lambda: missed_confirmation(2600),  # the card has been sent, and is not heard
     "provider-down": lambda: plain("provider-down"),
     "repeat-call": repeat_call,
     "calls-back-tomorrow": lambda: plain("already-refunded-earlier", "refund-again"),

@@ -25,6 +25,7 @@ WRONG = [
     (CallIdDesk, "wrong-card", (), "was refunded 2 times: $32.00 to 4242, $32.00 to 8812"),
     (CallIdDesk, "repeat-call", (), "was refunded 2 times: $32.00 to 4242, $32.00 to 4242"),
     (PassiveDesk, "missed-confirmation", (), "never heard by the caller"),
+    (SentDesk, "missed-card", (), "told by the ledger, and the caller never heard it"),
     (SentDesk, "missed-confirmation", (AHEAD,), "told by the ledger, and the caller never heard it"),
     (HoldingDesk, "missed-confirmation", (), "told by the ledger, and the caller never heard it"),
 ]
