@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from simrt.audio import PCM24, AudioFormat
-from simrt.caller import Caller, Clock, Ear, Line, Say
+from simrt.caller import Caller, Clock, Ear, Line, ReplyKey, Say
 from simrt.cassette.store import Cassette
 from simrt.cues import says_of
 from simrt.errors import CallError, WorldError
 from simrt.faults.base import Fault
 from simrt.faults.plan import check_plan, parse_plan
 from simrt.replay.build import make_session, score_of
-from simrt.replay.score import ReplyKey, Score
+from simrt.replay.score import Score
 from simrt.replay.server import ReplayPeer, WebSocketServer
 from simrt.replay.session import Session, Verdict
 from simrt.replay.vad import VadName

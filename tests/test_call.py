@@ -205,7 +205,7 @@ def test_a_task_that_dies_unnoticed_is_noted(caplog: pytest.LogCaptureFixture) -
 
 
 def test_what_is_no_cassette_is_named() -> None:
-    with pytest.raises(SimrtError, match="no shipped cassette of that name; those are: .*front-desk"):
+    with pytest.raises(SimrtError, match=r"no shipped cassette of that name; those are: .*front-desk"):
         run_call(test_client, "front-dsk")
     with pytest.raises(SimrtError, match="42 is no cassette"):
         run_call(test_client, 42)  # type: ignore[arg-type]

@@ -18,9 +18,9 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from simrt.caller.cue import Say
+from simrt.caller.cue import ReplyKey, Say
 from simrt.errors import PlanError
-from simrt.replay.score import ReplyKey, Score, ScoredFrame
+from simrt.replay.score import Score, ScoredFrame
 from simrt.wire import Refusal, Request
 
 Ms = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "ms"})]

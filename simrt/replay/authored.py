@@ -12,14 +12,13 @@ import msgspec
 import numpy as np
 
 from simrt.audio import PCM24, Samples
-from simrt.caller.cue import parse_cue
+from simrt.caller.cue import ReplyKey, parse_cue
 from simrt.cassette.header import Word
 from simrt.cassette.script import Pacing, Reply, Script, Tool, Turn
 from simrt.replay.score import (
     OPEN,
     Cause,
     ClientEvent,
-    ReplyKey,
     Score,
     ScoredFrame,
     ScoredReply,

@@ -15,12 +15,12 @@ from typing import Any
 import msgspec
 
 from simrt.audio import PCM24, AudioFormat, Samples
+from simrt.caller.cue import ReplyKey
 from simrt.cassette.header import Word
 from simrt.cassette.script import Hearing, Pacing
 from simrt.trace import Closing, Opening
 
 Cause = tuple[str, int]
-ReplyKey = int | str  # replies are numbered from 0 in cassette order; injected ones are called "answer-0" and so on
 OPEN: Cause = ("open", 0)
 
 

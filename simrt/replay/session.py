@@ -10,14 +10,16 @@ their order. simrt.replay.realtime adds the Realtime protocol. Times are µs sin
 """
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 from simrt.audio import AudioFormat
+from simrt.caller.cue import ReplyKey
 from simrt.faults.base import Action, Armed, Context, End, Fault, Send
-from simrt.replay.score import OPEN, Cause, ReplyKey, Score, ScoredFrame
+from simrt.replay.score import OPEN, Cause, Score, ScoredFrame
 from simrt.trace import Mark
 from simrt.wire import Refusal, Request
 
@@ -79,7 +81,7 @@ Entry = ScoredFrame | Fires | Timed | Send | End
 Queued = tuple[int, int, int, Entry]
 
 
-class Session:
+class Session(ABC):
     """Plays one score to one client."""
 
     subprotocol: str | None = None
@@ -148,9 +150,9 @@ class Session:
         self._count += 1
         heapq.heappush(self._inbound, (reach, self._count, payload))
 
+    @abstractmethod
     def handle(self, payload: str | bytes, now_us: int) -> None:
-        """A client message has reached the server; protocols override this."""
-        raise NotImplementedError
+        """A client message has reached the server."""
 
     @property
     def scheduled(self) -> int:

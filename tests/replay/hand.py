@@ -11,13 +11,14 @@ import numpy as np
 
 from simrt.audio import PCM24, AudioFormat, Samples, resample
 from simrt.caller.clip import fixture_clip
+from simrt.caller.cue import ReplyKey
 from simrt.cassette.script import Pacing, Reply, Script, Step, Tool, Turn
 from simrt.faults.base import End, Fault, Send
 from simrt.faults.plan import parse_plan
 from simrt.replay.authored import author
 from simrt.replay.build import make_session
 from simrt.replay.realtime import RealtimeSession
-from simrt.replay.score import ReplyKey, Score
+from simrt.replay.score import Score
 from simrt.scripts import SCRIPTS
 from simrt.trace import parse_event
 from simrt.wire import Refusal, Request
