@@ -12,7 +12,7 @@ from simrt.errors import SimrtError
 
 from .conftest import Run, message
 
-COMMANDS = ("demo", "record", "serve", "call", "show", "import", "recover", "verify")
+COMMANDS = ("demo", "record", "serve", "call", "show", "import", "measure", "recover", "verify")
 HEAVY = ("numpy", "websockets", "freezegun", "soundfile", "soxr", "yaml")
 
 
@@ -48,7 +48,7 @@ def test_version(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["nonesuch"], ["show"], ["call", "clients.call:Call"], ["serve", "x", "--port", "70000"], ["import", "x"]],
+    [["nonesuch"], ["show"], ["call", "clients.call:Call"], ["serve", "x", "--port", "70000"], ["import", "measure", "x"]],
 )
 def test_wrong_usage_is_status_2(run: Run, arguments: list[str]) -> None:
     result = run(*arguments)
