@@ -85,21 +85,22 @@ class Microphone(AsyncIterator[bytes]):
         clock = self._clock
         if self.opened_us is None:
             self._open()
-        while not self._closed:
-            due_us = (self._next + 1) * FRAME_US
-            if clock.now_us() >= due_us:
-                frame = self._spoken.pop(self._next, self._silent)
-                self._next += 1
-                return frame
+        while not self._closed and clock.now_us() < (self._next + 1) * FRAME_US:
             waiter = clock.loop.create_future()
-            timer = clock.call_at(due_us, release, waiter)
+            timer = clock.call_at((self._next + 1) * FRAME_US, release, waiter)
             self._waiters.append(waiter)
             try:
                 await waiter
+            except BaseException:
+                timer.cancel()
+                raise
             finally:
                 self._waiters.remove(waiter)
-                timer.cancel()
-        raise StopAsyncIteration
+        if self._closed:
+            raise StopAsyncIteration
+        frame = self._spoken.pop(self._next, self._silent)
+        self._next += 1
+        return frame
 
     def _open(self) -> None:
         self.opened_us = self._clock.now_us()

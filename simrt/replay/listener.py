@@ -36,7 +36,7 @@ _GAP_US = 400_000  # silence that ends a stretch of sound which matched nothing
 
 @dataclass(eq=False)
 class Utterance:
-    """A clip that may be spoken: `samples` at 24 kHz, `words` in ms since its first sample."""
+    """A clip that may be spoken: `samples` at 24 kHz, `words` in ms since its first sample. The same for all calls."""
 
     key: int | str
     samples: Samples
@@ -47,8 +47,15 @@ class Utterance:
         self.wave = thin(self.samples, 24000)
         self.padded = np.concatenate([np.zeros(_LEAD, np.float32), self.wave])
         self.energy = np.concatenate([[0.0], np.cumsum(np.square(self.padded, dtype=np.float64))])
+        self._spectra: dict[int, npt.NDArray[np.complex128]] = {}
         loud = np.flatnonzero(np.abs(self.wave) > 2 * _QUIET)
         self.onset_us = int(loud[0]) * _US if len(loud) else 0
+
+    def spectrum(self, size: int) -> npt.NDArray[np.complex128]:
+        """The FFT of the padded wave over `size` points, kept."""
+        if size not in self._spectra:
+            self._spectra[size] = np.fft.rfft(self.padded, size)
+        return self._spectra[size]
 
 
 @dataclass(frozen=True)
@@ -191,7 +198,7 @@ class Listener:
         length = min(len(wave), len(clip))
         wave = wave[:length]
         size = 1 << (len(clip) + length - 1).bit_length()
-        product = np.fft.irfft(np.fft.rfft(clip, size) * np.conj(np.fft.rfft(wave, size)), size)
+        product = np.fft.irfft(utterance.spectrum(size) * np.conj(np.fft.rfft(wave, size)), size)
         lags = np.arange(max(1, len(clip) - length // 2))
         ends = np.minimum(lags + length, len(clip))
         energy = utterance.energy[ends] - utterance.energy[lags]

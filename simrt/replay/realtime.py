@@ -69,6 +69,8 @@ class RealtimeSession(Session):
         self.items: dict[str, dict[str, Any]] = {}
         self.said: dict[int, str] = {}
         self.open_items: dict[str, str] = {}
+        self._repeated: str | bytes | None = None
+        self._repeated_audio = b""
         self._appends = 0
         self._by_append = any(cause[0] == "append" for cause in score.answers)
 
@@ -83,13 +85,16 @@ class RealtimeSession(Session):
 
     def handle(self, payload: str | bytes, now_us: int) -> None:
         """One client event."""
+        if payload == self._repeated:  # silence, mostly: the same frame over and over
+            self._take(self._repeated_audio, now_us)
+            return
         event = parse_event(payload)
         if event is None:
             self.answers.error(now_us, {}, "invalid_request_error", "invalid_json", "The message is no JSON object.")
             return
         kind = event.get("type")
         if kind == "input_audio_buffer.append":
-            self._append(event, now_us)
+            self._append(event, payload, now_us)
         elif isinstance(kind, str) and kind in _PLAIN and self._as_recorded(event):
             self.ask(event, now_us)
         elif isinstance(kind, str) and kind in _HANDLED:
@@ -163,7 +168,7 @@ class RealtimeSession(Session):
                 if frame.response is not None:
                     self.metadata[frame.response] = metadata
 
-    def _append(self, event: dict[str, Any], now_us: int) -> None:
+    def _append(self, event: dict[str, Any], payload: str | bytes, now_us: int) -> None:
         try:
             data = _a2b(event["audio"], strict_mode=True)
         except (binascii.Error, ValueError, KeyError, TypeError):
@@ -174,6 +179,11 @@ class RealtimeSession(Session):
             message = f"Invalid 'audio': {len(data)} bytes, the limit is {APPEND_LIMIT}."
             self.answers.error(now_us, event, "invalid_request_error", "invalid_value", message, "audio")
             return
+        self._repeated, self._repeated_audio = payload, data
+        self._take(data, now_us)
+
+    def _take(self, data: bytes, now_us: int) -> None:
+        """Caller audio has arrived."""
         if len(data) % self.formats.input.width:
             self._note("input_audio_buffer.append with an odd number of PCM16 bytes")
         self.turns.feed(data, self.formats.input, now_us)

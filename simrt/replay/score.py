@@ -73,6 +73,7 @@ class ScoredTurn(msgspec.Struct):
     barge_in: bool = False
     hearing: Hearing = "turn"
     leave: bool = False
+    utterance: Any = None  # what the listener makes of the clip (simrt.replay.listener.Utterance), once for all calls
 
 
 class ScoredReply(msgspec.Struct):

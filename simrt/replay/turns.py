@@ -26,13 +26,10 @@ class Turns:
     def __init__(self, session: RealtimeSession) -> None:
         self.s = session
         turns = session.score.turns
-        self.listener = Listener(
-            [
-                Utterance(turn.index, turn.samples, turn.words, turn.home_us)
-                for turn in turns
-                if turn.samples is not None and len(turn.samples)
-            ]
-        )
+        for turn in turns:
+            if turn.utterance is None and turn.samples is not None and len(turn.samples):
+                turn.utterance = Utterance(turn.index, turn.samples, turn.words, turn.home_us)
+        self.listener = Listener([turn.utterance for turn in turns if turn.utterance is not None])
         self.matches: dict[int, Match] = {}
         self.speaking = False
         self.held: list[ScoredFrame] = []  # a reply that waits for the client's response.create

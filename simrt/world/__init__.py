@@ -83,6 +83,7 @@ class World:
             raise WorldError("another World runs in this process; the clock is the process's: run one at a time")
         with ExitStack() as stack:
             stack.callback(_running.release)
+            stack.enter_context(guard.rare_collection())
             stack.enter_context(guard.no_proxies())
             stack.enter_context(guard.names_from_loop())
             stack.enter_context(self._chance.drawn())

@@ -1,5 +1,6 @@
 """What keeps the outside out while a World runs: no connection, no proxy, no chance that is not seeded."""
 
+import gc
 import importlib
 import os
 import random
@@ -111,6 +112,17 @@ def no_proxies() -> Iterator[None]:
         for name in [name for name in os.environ if name.upper().endswith("_PROXY")]:
             del os.environ[name]
         os.environ.update(hidden)
+
+
+@contextmanager
+def rare_collection() -> Iterator[None]:
+    """Have the garbage collector look less often: a call makes many objects, few of them garbage in cycles."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], 20_000), max(before[1], 20), max(before[2], 20))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 _BLOCK = 4096

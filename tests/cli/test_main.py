@@ -48,7 +48,13 @@ def test_version(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["nonesuch"], ["show"], ["call", "clients.call:Call"], ["serve", "x", "--port", "70000"], ["import", "measure", "x"]],
+    [
+        ["nonesuch"],
+        ["show"],
+        ["call", "clients.call:Call"],
+        ["serve", "x", "--port", "70000"],
+        ["import", "measure", "x"],
+    ],
 )
 def test_wrong_usage_is_status_2(run: Run, arguments: list[str]) -> None:
     result = run(*arguments)
