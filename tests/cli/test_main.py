@@ -53,7 +53,7 @@ def test_version(run: Run) -> None:
         ["show"],
         ["call", "clients.call:Call"],
         ["serve", "x", "--port", "70000"],
-        ["import", "measure", "x"],
+        ["import", "x"],
     ],
 )
 def test_wrong_usage_is_status_2(run: Run, arguments: list[str]) -> None:
