@@ -126,6 +126,7 @@ def run_call(
     async def main() -> None:
         talk, stage = pick_up(client, score, plan, says, seed, url, headers, format, cap_ms)
         world.listen("*", lambda: WebSocketServer(stage.accept))
+        asyncio.get_running_loop().set_task_factory(talk.watch)
         await talk.run()
         result.append(finish(talk, stage))
 
@@ -183,7 +184,6 @@ class Conversation:
     async def run(self) -> None:
         """From pickup to hang-up: until the client returns, raises, or hits the cap."""
         self.caller.start()
-        asyncio.get_running_loop().set_task_factory(self._task)
         task = asyncio.ensure_future(_await(self.client, self.line))
         try:
             while not task.done():
@@ -200,11 +200,10 @@ class Conversation:
         if task.done() and not self.capped:
             self.error = asyncio.CancelledError() if task.cancelled() else task.exception()
         await asyncio.sleep(0.001)  # close frames cross, what was cancelled ends
-        asyncio.get_running_loop().set_task_factory(None)
         self._look_for_the_dead()
 
-    def _task(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> "asyncio.Task[Any]":
-        """Keep an eye on each task that the client starts."""
+    def watch(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> "asyncio.Task[Any]":
+        """A task factory that keeps an eye on each task, for a loop that has no other call on it."""
         task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
         task.add_done_callback(self._done)
         return task

@@ -130,8 +130,6 @@ def one_run(client: Any, script: str, seed: int, faults: Sequence[Fault | str] =
             result: CallResult | None = call(client if trial is None else trial.client, script)
         except (CallError, WorldError) as error:
             run.error, result = str(error), getattr(error, "result", None)
-        except SystemExit as error:
-            run.error, result = f"the client ended the program: SystemExit({error.code!r})", None
         if result is not None:
             run.outcomes = _plain(trial.judge(result)) if trial is not None else _seen(result)
             run.cut_ms = cut_latencies(result, script_score(script))

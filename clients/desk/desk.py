@@ -9,6 +9,7 @@ import asyncio
 import base64
 import json
 import logging
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -33,7 +34,7 @@ READY_TIMEOUT_S = 30.0
 _FORMAT_TYPES = {"pcm16": "audio/pcm", "ulaw": "audio/pcmu", "alaw": "audio/pcma"}
 
 
-class Desk:
+class Desk(ABC):
     """One call: `await Desk(line).run()` returns when the line is hung up. CallFailed: it never got going."""
 
     instructions: ClassVar[str]
@@ -57,9 +58,9 @@ class Desk:
         self._crash: Exception | None = None
         self._tasks: dict[asyncio.Task[None], None] = {}  # a set would cancel them in any order
 
+    @abstractmethod
     def tools(self) -> list[Tool]:
         """The tools that the model gets."""
-        raise NotImplementedError
 
     async def run(self) -> None:
         """Take the call, from pickup to hang-up."""

@@ -7,7 +7,6 @@ from simrt.dialect.base import Event, Formats
 from simrt.trace import Sender
 
 AUDIO_DELTAS = frozenset({"response.output_audio.delta", "response.audio.delta"})
-TRANSCRIPT_DELTAS = frozenset({"response.output_audio_transcript.delta", "response.audio_transcript.delta"})
 
 BETA_TO_GA = {
     "response.audio.delta": "response.output_audio.delta",

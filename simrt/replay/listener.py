@@ -87,7 +87,7 @@ def thin(samples: Samples, rate: int) -> Wave:
 
 
 class Listener:
-    """Feed it what arrives; `hear()` says which utterance began, `words_of` which words of it came through."""
+    """Feed it what arrives; `feed` says which utterance was recognised, `words_of` which words of it came through."""
 
     def __init__(self, utterances: Sequence[Utterance]) -> None:
         self.waiting = list(utterances)

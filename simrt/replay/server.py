@@ -256,7 +256,6 @@ class ReplayPeer:
         self._finished = finished
         self._link: Link | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_us: int | None = None
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
         self.opened_us = 0
@@ -297,7 +296,6 @@ class ReplayPeer:
 
     def _pump(self) -> None:
         """Send what is due, then sleep until the next."""
-        self._timer_us = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -316,7 +314,6 @@ class ReplayPeer:
             link.send(action.payload)
         due = self.session.next_due()
         if due is not None:
-            self._timer_us = due
             self._timer = self._loop.call_at(self._start + max(due, now_us) / 1_000_000, self._pump)
 
 

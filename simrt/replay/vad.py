@@ -1,10 +1,9 @@
 """Voice activity detection as realtime servers do it: where a turn starts and where it ends.
 
-`SileroVad` reproduces what OpenAI reports (8 of 8 events exact on published recordings): Silero over 16 kHz in
-frames of 512 samples, on at ≥ threshold, off below threshold - 0.15; a start lies `prefix_ms` before the first
-frame that is on, an end at the end of the first frame with `silence_ms` between it and the end of the first silent
-frame.
-`EnergyVad` has the same shape over signal level and needs no model; it is the default for authored speech.
+`make_vad("silero")` reproduces what OpenAI reports (8 of 8 events exact on published recordings): Silero over 16 kHz
+in frames of 512 samples, on at ≥ threshold, off below threshold - 0.15; a start lies `prefix_ms` before the first frame
+that is on, an end at the end of the first frame with `silence_ms` between it and the end of the first silent frame.
+`make_vad("energy")` has the same shape over signal level and needs no model; it is the default for authored speech.
 """
 
 from importlib.util import find_spec
