@@ -1,13 +1,15 @@
-"""Dialects by name: `realtime` (OpenAI Realtime and its relatives) and `generic` (anything else)."""
+"""Dialects by name: `realtime` (OpenAI Realtime and its relatives), `live` (OpenAI Live), `generic` (anything else)."""
 
 from simrt.dialect.base import Dialect, Event, Formats
 from simrt.dialect.generic import Generic
+from simrt.dialect.live import Live
 from simrt.dialect.realtime import Realtime
 from simrt.errors import SimrtError
 
 __all__ = ["Dialect", "Event", "Formats", "dialect", "dialect_for_url"]
 
-_DIALECTS: dict[str, Dialect] = {"realtime": Realtime(), "generic": Generic()}
+_DIALECTS: dict[str, Dialect] = {"realtime": Realtime(), "live": Live(), "generic": Generic()}
+_PATHS = {"/realtime": "realtime", "/live/sessions": "live"}
 
 
 def dialect(name: str) -> Dialect:
@@ -19,6 +21,6 @@ def dialect(name: str) -> Dialect:
 
 
 def dialect_for_url(url: str) -> str:
-    """The dialect that a URL's path speaks: any path ending in /realtime is the Realtime protocol."""
+    """The dialect that a URL's path speaks, by how it ends: /realtime or /live/sessions; anything else is generic."""
     path = url.partition("?")[0].partition("#")[0].rstrip("/")
-    return "realtime" if path.endswith("/realtime") else "generic"
+    return next((name for end, name in _PATHS.items() if path.endswith(end)), "generic")

@@ -12,7 +12,7 @@ from simrt.errors import SimrtError
         ("/v1/realtime", "realtime"),
         ("/v1/realtime#part", "realtime"),
         ("wss://h/v1/realtime/translations", "generic"),
-        ("wss://h/v1/live/sessions", "generic"),
+        ("wss://h/v1/live/sessions", "live"),
         ("wss://h/unrealtime", "generic"),
         ("wss://h/?next=/realtime", "generic"),
         ("", "generic"),
