@@ -1,60 +1,34 @@
 """Many seeded runs of a client on some scripts, counted: how often does what go wrong?
 
 A run is one call with the `spread` fault, so that its times vary as live ones do; seed and script give the same run
-again, in any process. A client that acts on the world has a hook that says what it did:
-
-    class Desk:
-        @classmethod
-        def trial(cls, script: str, folder: Path) -> Trial: ...
-
-It is asked for a Trial for each run, with an empty folder for what the run keeps. A client without the hook is called
-as it is, and what can be seen of any call is counted.
+again, in any process. A client that acts on the world says what it did (simrt.trial); of any other, what can be seen of
+any call is counted.
 """
 
 import gc
 import multiprocessing
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
-from pathlib import Path
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from simrt.call import run_call
-from simrt.caller import Line
 from simrt.cassette.store import load_cached
-from simrt.errors import CallError, SimrtError, WorldError
+from simrt.errors import SimrtError
 from simrt.faults.base import Fault
 from simrt.faults.spread import Spread
 from simrt.replay.build import score_of
 from simrt.replay.score import Score
 from simrt.result import CallResult
 from simrt.scripts import SCRIPTS, authored
+from simrt.trial import staged
 
 _CHUNK = 10  # runs that a worker makes before it reports
-
-Calling = Callable[..., CallResult]
-"""`call(client, script, start=…)`: one more call with the seed of the run; options are those of run_call."""
-
-
-class Trial(Protocol):
-    """One run of a client that acts on the world. It may also have `prepare(self, call: Calling)`, for what went before
-    the call that is measured: an earlier call, say."""
-
-    def client(self, line: Line) -> Any:
-        """The client; awaited."""
-        ...
-
-    def judge(self, result: CallResult) -> Mapping[str, Any]:
-        """What came of the call, by outcome: an empty or false value does not count, a text or a list of texts says
-        more. The same outcomes in the same order for each run."""
-        ...
 
 
 class Run(msgspec.Struct):
@@ -116,26 +90,16 @@ def script_score(name: str) -> Score:
 
 def one_run(client: Any, script: str, seed: int, faults: Sequence[Fault | str] = ()) -> Run:
     """One run, with `faults` beside the jitter. Whatever the client does, there is a result: an error is part of it."""
-    hook = getattr(client, "trial", None)
-    with tempfile.TemporaryDirectory(prefix="simrt-measure-") as folder:
-        trial: Any = None if hook is None else hook(script, Path(folder))
-
-        def call(client: Any, script: str, **options: Any) -> CallResult:
-            return run_call(client, script_score(script), [Spread(), *faults], seed=seed, **options)
-
-        run = Run(script, seed)
-        try:
-            if hasattr(trial, "prepare"):
-                trial.prepare(call)
-            result: CallResult | None = call(client if trial is None else trial.client, script)
-        except (CallError, WorldError) as error:
-            run.error, result = str(error), getattr(error, "result", None)
-        if result is not None:
-            run.outcomes = _plain(trial.judge(result)) if trial is not None else _seen(result)
-            run.cut_ms = cut_latencies(result, script_score(script))
-            run.calls = len(result.calls)
-            run.in_history = sum(call.in_history for call in result.calls)
-        return run
+    plan = [Spread(), *faults]
+    run = Run(script, seed)
+    with staged(client, script, plan, seed=seed, before=plan, find=script_score) as call:
+        run.error = call.error
+        if call.result is not None:
+            run.outcomes = _plain(call.outcomes() or {}) if call.trial is not None else _seen(call.result)
+            run.cut_ms = cut_latencies(call.result, script_score(script))
+            run.calls = len(call.result.calls)
+            run.in_history = sum(made.in_history for made in call.result.calls)
+    return run
 
 
 def _plain(outcomes: Mapping[str, Any]) -> dict[str, Any]:

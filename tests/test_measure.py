@@ -10,7 +10,7 @@ import pytest
 from clients.call import Call, NaiveCall
 from clients.refund import BeforeDesk, RefundDesk
 from simrt import CallResult, Line
-from simrt.cli.client_loader import load_client
+from simrt.client_loader import load_client
 from simrt.measure import Run, measure, one_run, script_score, tally
 
 SHORT = "front-desk-short"

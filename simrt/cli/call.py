@@ -73,7 +73,7 @@ def call_command(
 
 def _run(client: str, cassette: str, faults: list[str], seeds: Sequence[int], vad: Any) -> "list[Outcome]":
     from simrt.call import run_call
-    from simrt.cli.client_loader import load_client
+    from simrt.client_loader import load_client
     from simrt.faults.plan import check_plan, parse_plan
     from simrt.replay.build import score_of
 

@@ -46,7 +46,7 @@ def measure_command(
 
     Run k of a script is the same call each time. Ctrl-C prints what has been counted so far.
     """
-    from simrt.cli.client_loader import load_client
+    from simrt.client_loader import load_client
     from simrt.faults.plan import check_plan, parse_plan
     from simrt.measure import measure, script_score, tally
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simrt.cli.client_loader import load_client
+from simrt.client_loader import load_client
 from simrt.errors import SimrtError
 from simrt.shipped import client_module
 
