@@ -12,7 +12,7 @@ import numpy as np
 
 from simrt.audio import PCM24
 from simrt.cassette.header import FORMAT, Header
-from simrt.cassette.script import Pacing, Script, Step
+from simrt.cassette.script import Pacing, Reply, Script, Step, Turn
 from simrt.cassette.tracks import Track, read_track
 from simrt.cassette.writer import LINES, REFERENCE, cassette_digest
 from simrt.dialect import dialect
@@ -139,16 +139,17 @@ class Reader:
                     continue
                 fields = msgspec.json.decode(raw, type=dict[str, Any])
                 fields.pop("samples", None)
-                step = msgspec.convert(fields, Step)
+                step: Step = msgspec.convert(fields, Step)
             except (msgspec.MsgspecError, UnicodeDecodeError, KeyError) as error:
                 raise self.error(
                     number, f"{'is no pacing' if number == 2 else 'is no step'} of an authored call: {error}"
                 ) from None
-            step.samples = samples
+            if isinstance(step, Turn | Reply):
+                step.samples = samples
             steps.append(step)
         if not self.lines:
             raise self.error(1, "is the only line; an authored cassette has a pacing line and steps below it")
-        return Script(steps, pacing)
+        return Script(steps, pacing, "live" if self.header.dialect == "live" else "realtime")
 
     def _read(self) -> bytes:
         try:

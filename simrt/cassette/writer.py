@@ -17,7 +17,7 @@ import soundfile
 
 from simrt.audio import PCM24, AudioFormat
 from simrt.cassette.header import FORMAT, Header
-from simrt.cassette.script import Script
+from simrt.cassette.script import Delegate, Script, Turn
 from simrt.cassette.tracks import TRACK_NAME, TrackWriter, storable, track_name
 from simrt.dialect import Formats, dialect
 from simrt.errors import CassetteError
@@ -129,9 +129,12 @@ class CassetteWriter:
         self._ended = True
         self._line(_encode({"pacing": script.pacing}))
         for step in script.steps:
+            if isinstance(step, Delegate):
+                self._line(_encode(step))
+                continue
             fields = msgspec.to_builtins(msgspec.structs.replace(step, samples=None))
             if step.samples is not None and len(step.samples):
-                sender: Sender = "client" if fields["step"] == "turn" else "server"
+                sender: Sender = "client" if isinstance(step, Turn) else "server"
                 fields["samples"] = {"$audio": self._store(sender, PCM24, PCM24.encode(step.samples))}
             self._line(_encode(fields))
 

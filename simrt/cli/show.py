@@ -111,20 +111,31 @@ def _score(score: "Score") -> Iterator[str]:
         yield "  none"
 
 
+_ON = {
+    "turn": "after the turn",
+    "create": "on response.create",
+    "start": "first of all",
+    "commentary": "on a commentary",
+}
+
+
 def _script(script: "Script") -> Iterator[str]:
     import msgspec
 
-    from simrt.cassette.script import Turn
+    from simrt.cassette.script import Delegate, Turn
 
     pacing = ", ".join(f"{name} {value}" for name, value in msgspec.structs.asdict(script.pacing).items())
     yield _row("pacing", pacing)
     yield "\nscript"
     for step in script.steps:
+        if isinstance(step, Delegate):
+            yield "  agent   delegates the turn"
+            continue
         length = "no audio" if step.samples is None else f"{len(step.samples) / 24:.0f} ms"
         if isinstance(step, Turn):
             yield f"  caller  {step.cue:<24} {length:>9}  {step.text or step.clip}"
             continue
-        on = "after the turn" if step.on == "turn" else "on response.create"
+        on = _ON[step.on]
         parts = [step.text] if step.text else []
         if step.tool is not None:
             spoken = f", speaks {step.tool.spoken}" if step.tool.spoken else ""
@@ -182,4 +193,4 @@ def as_dict(cassette: "Cassette", every: bool = False) -> dict[str, Any]:
 def _without_samples(step: Any) -> Any:
     import msgspec
 
-    return msgspec.structs.replace(step, samples=None)
+    return msgspec.structs.replace(step, samples=None) if hasattr(step, "samples") else step

@@ -14,7 +14,7 @@ import numpy as np
 from simrt.audio import PCM24, Samples
 from simrt.caller.cue import ReplyKey, parse_cue
 from simrt.cassette.header import Word
-from simrt.cassette.script import Pacing, Reply, Script, Tool, Turn
+from simrt.cassette.script import Delegate, Pacing, Reply, Script, Tool, Turn
 from simrt.replay.score import (
     OPEN,
     Cause,
@@ -338,6 +338,8 @@ def author(script: Script, profile: str = "openai", vad: VadName = "energy") -> 
                 if cue.anchor == "heard" and isinstance(cue.reply, int):
                     made.talked_over(made.replies[cue.reply].item_id)
             turn_count += 1
+            continue
+        if isinstance(step, Delegate):
             continue
         if step.reminded:
             made.reminded()
