@@ -1,6 +1,7 @@
 """One call: a caller, a client and a replay server in a World."""
 
 import asyncio
+import contextvars
 import inspect
 import os
 import traceback
@@ -15,6 +16,7 @@ from simrt.cues import says_of
 from simrt.errors import CallError, WorldError
 from simrt.faults.base import Fault
 from simrt.faults.plan import check_plan, parse_plan
+from simrt.invariant import Invariant, Watch
 from simrt.replay.build import make_session, score_of
 from simrt.replay.score import Score
 from simrt.replay.server import ReplayPeer, WebSocketServer
@@ -24,6 +26,7 @@ from simrt.result import CallerTurn, CallResult, FunctionCall, Reply
 from simrt.trace import Trace
 from simrt.wire import Peer, Refusal, Request
 from simrt.world import World
+from simrt.world.stuck import place_of
 
 Client = Callable[[Line], Any]
 
@@ -32,14 +35,24 @@ HEADERS = {"Authorization": "Bearer simrt"}
 CAP_MS = 600_000
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _PATHS = ("/realtime", "/live/sessions")
+_the_clients = contextvars.ContextVar("simrt_client", default=False)  # whether what runs is the client's
 
 
 class Stage:
     """The replay side of one call: sessions for the client's connections, and the ear that hears what they send."""
 
-    def __init__(self, score: Score, faults: Sequence[Fault], seed: int, clock: Clock, ear: Ear | None) -> None:
+    def __init__(
+        self,
+        score: Score,
+        faults: Sequence[Fault],
+        seed: int,
+        clock: Clock,
+        ear: Ear | None,
+        invariants: Sequence[Invariant] = (),
+    ) -> None:
         self.score, self.faults, self.seed = score, faults, seed
         self.clock, self.ear = clock, ear
+        self.watch = Watch(invariants)
         self.peers: list[ReplayPeer] = []
         self.refusals = 0
         self.refused_session: Session | None = None
@@ -65,6 +78,9 @@ class Stage:
             return refusal
         peer = ReplayPeer(session, request, self.finished)
         self._offset_us = peer.opened_us = self.clock.now_us()
+        if self.watch.steps:
+            number = len(self.peers)
+            peer.on_frame = lambda frame: self.watch.frame(frame, peer.opened_us, number, len(peer.trace.frames) - 1)
         self.peers.append(peer)
         return peer
 
@@ -104,6 +120,7 @@ def run_call(
     cap_ms: int = CAP_MS,
     vad: VadName = "energy",
     start: str = "2026-01-05T09:00:00+00:00",
+    invariants: Sequence[Invariant] = (),
 ) -> CallResult:
     """Run `client` against a cassette (or its score, made once for many calls) in virtual time and judge what came of
     it.
@@ -111,9 +128,10 @@ def run_call(
     `client` takes a Line and is awaited; it may also be a class whose instance has `run()`. `cassette` may also be the
     name of a shipped one. `faults` are Fault objects or compact forms. `says` replaces what the cassette's caller says.
     `cap_ms`: how long after the caller's last cue the client may stay on the line. `start`: the wall clock at pickup.
+    `invariants` of the user's own store (see simrt.invariant): what does not hold is in the result's `broken`.
 
     Raises PlanError for a fault that can never fire, CallError when the client raises, never connects, or is still
-    there at the cap; its `result` attribute holds the call as far as it went.
+    there at the cap; its `result` attribute holds the call as far as it went. Also when an invariant raises.
     """
     if not callable(client):
         raise CallError(f"{client!r} is no client: give an async function that takes a Line, or a class with run()")
@@ -124,7 +142,7 @@ def run_call(
     result: list[CallResult] = []  # not the task's own result: asyncio's signal handling prints that
 
     async def main() -> None:
-        talk, stage = pick_up(client, score, plan, says, seed, url, headers, format, cap_ms)
+        talk, stage = pick_up(client, score, plan, says, seed, url, headers, format, cap_ms, invariants)
         world.listen("*", lambda: WebSocketServer(stage.accept))
         asyncio.get_running_loop().set_task_factory(talk.watch)
         await talk.run()
@@ -144,6 +162,7 @@ def pick_up(
     headers: dict[str, str] | None = None,
     format: AudioFormat = PCM24,
     cap_ms: int = CAP_MS,
+    invariants: Sequence[Invariant] = (),
 ) -> tuple["Conversation", Stage]:
     """A client on a line, and the stage that serves it; the time of the call is the running loop's from now on.
 
@@ -153,7 +172,7 @@ def pick_up(
     clock = Clock(asyncio.get_running_loop())
     line = Line.on(clock, url, HEADERS if headers is None else headers, format)
     ear = Ear(line.speaker)
-    stage = Stage(score, plan, seed, clock, ear)
+    stage = Stage(score, plan, seed, clock, ear, invariants)
     return Conversation(client, line, ear, score, plan, wanted, cap_ms), stage
 
 
@@ -179,12 +198,17 @@ class Conversation:
         self.capped = False
         self.error: BaseException | None = None
         self.dead: list[str] = []  # tasks that nobody has asked how they ended
+        self.left: list[str] = []  # tasks of the client that were still running when it had returned
         self._failed: list[asyncio.Task[Any]] = []
+        self._running: dict[asyncio.Task[Any], None] = {}
 
     async def run(self) -> None:
         """From pickup to hang-up: until the client returns, raises, or hits the cap."""
         self.caller.start()
-        task = asyncio.ensure_future(_await(self.client, self.line))
+        context = contextvars.copy_context()
+        context.run(_the_clients.set, True)
+        task = asyncio.get_running_loop().create_task(_await(self.client, self.line), context=context)
+        self._running.pop(task, None)
         try:
             while not task.done():
                 left_us = self.caller.last_cue_us + self.cap_ms * 1000 - self.line.clock.now_us()
@@ -201,14 +225,20 @@ class Conversation:
             self.error = asyncio.CancelledError() if task.cancelled() else task.exception()
         await asyncio.sleep(0.001)  # close frames cross, what was cancelled ends
         self._look_for_the_dead()
+        if not self.capped and self.error is None:
+            self.left = [_describe_task(task) for task in self._running if not task.done()]
 
     def watch(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> "asyncio.Task[Any]":
         """A task factory that keeps an eye on each task, for a loop that has no other call on it."""
         task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
+        context = options.get("context")
+        if _the_clients.get() if context is None else context.get(_the_clients, False):
+            self._running[task] = None
         task.add_done_callback(self._done)
         return task
 
     def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._running.pop(task, None)
         if getattr(task, "_exception", None) is not None:  # not exception(): asking counts as having noticed
             self._failed.append(task)
 
@@ -219,6 +249,11 @@ class Conversation:
                 error = task.exception()  # asked now, so asyncio need not complain as well
                 if error is not None:
                     self.dead.append(f"a task of the client died unnoticed: {describe_error(error)}")
+
+
+def _describe_task(task: "asyncio.Task[Any]") -> str:
+    coro: Any = task.get_coro()
+    return f"{getattr(coro, '__qualname__', coro)} at {place_of(coro)}"
 
 
 async def _await(client: Client, line: Line) -> None:
@@ -262,13 +297,18 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
         opened_ms=[peer.opened_us / 1000 for peer in stage.peers],
         utterances=list(talk.caller.utterances),
         line=line,
+        tasks_left=talk.left,
+        tasks_dead=talk.dead,
     )
-    message = _complaint(talk, stage, first is None)
+    stage.watch.end(result)
+    result.broken = stage.watch.broken
+    wrong = stage.watch.error
+    message = _complaint(talk, stage, first is None) or (None if wrong is None else str(wrong))
     if message is not None:
         result.error = message
         failure = CallError(message)
         failure.result = result
-        raise failure from talk.error
+        raise failure from talk.error or wrong
     return result
 
 

@@ -8,6 +8,7 @@ import msgspec
 from simrt.audio import Samples
 from simrt.caller import Line, Utterance, stereo
 from simrt.caller.cue import ReplyKey
+from simrt.invariant import Broken
 from simrt.replay.session import Verdict
 from simrt.trace import Trace, parse_event
 
@@ -71,7 +72,8 @@ class CallResult(msgspec.Struct):
 
     `ready_ms`: when `session.updated` reached the client (None: never). `closed_by`: "client", "server", "network", or
     "cap" when the client was still there at the virtual-time cap. `log`: what the client noted. `traces` has one for
-    each connection, its times count from the moment in `opened_ms`.
+    each connection, its times count from the moment in `opened_ms`. `tasks_left`: what the client had running when it
+    returned; `tasks_dead`: what had raised, unnoticed. `broken`: the invariants that did not hold.
     """
 
     ready_ms: float | None
@@ -100,6 +102,9 @@ class CallResult(msgspec.Struct):
         return timeline(self)
 
     opened_ms: list[float] = []
+    tasks_left: list[str] = []
+    tasks_dead: list[str] = []
+    broken: list[Broken] = []
 
     @property
     def trace(self) -> Trace:

@@ -204,6 +204,22 @@ def test_a_task_that_dies_unnoticed_is_noted(caplog: pytest.LogCaptureFixture) -
     assert caplog.text == ""
 
 
+def test_what_the_client_leaves_running_is_named() -> None:
+    kept = []
+
+    async def client(line: Line) -> None:
+        kept.append(asyncio.create_task(line.speaker.drain()))
+        kept.append(asyncio.create_task(asyncio.sleep(1e6)))
+        cancelled = asyncio.create_task(asyncio.sleep(1e6))
+        async with await connected(line):
+            await asyncio.sleep(1)
+        cancelled.cancel()  # and not waited for
+
+    result = run_call(client, authored("front-desk"))
+    assert [left.partition(" at ")[0] for left in result.tasks_left] == ["sleep"]
+    assert run_call(Call, authored("front-desk")).tasks_left == []
+
+
 def test_what_is_no_cassette_is_named() -> None:
     with pytest.raises(SimrtError, match=r"no shipped cassette of that name; those are: .*front-desk"):
         run_call(test_client, "front-dsk")

@@ -5,7 +5,7 @@ from simrt.caller.clip import Clip, ClipError, fixture_clip, load_clip
 from simrt.caller.clock import Clock
 from simrt.caller.cue import Cue, CueError, ReplyKey, Say, parse_cue
 from simrt.caller.ear import Ear, HeardReply, Sound
-from simrt.caller.line import Line, Microphone, Note, Speaker
+from simrt.caller.line import Line, Microphone, Note, Speaker, Written
 from simrt.caller.render import stereo, write_wav
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Sound",
     "Speaker",
     "Utterance",
+    "Written",
     "fixture_clip",
     "load_clip",
     "parse_cue",

@@ -289,6 +289,16 @@ class Note(msgspec.Struct, frozen=True):
     message: str
 
 
+class Written(msgspec.Struct, frozen=True):
+    """A line of the conversation as the client keeps it: what `role` ("user" or "assistant") said, and in which item
+    of the server's. `t_us`: when it was written (last)."""
+
+    t_us: int
+    role: str
+    text: str
+    item_id: str | None = None
+
+
 class Line:
     """What a client gets: where to connect to (`url`, `headers`), a `microphone` and a `speaker` in one `format`."""
 
@@ -302,6 +312,7 @@ class Line:
         self.speaker = speaker
         self.clock = speaker.clock
         self.notes: list[Note] = []
+        self.written: list[Written] = []
         self.hung_up_us: int | None = None
         self.hung_up_by: HungUpBy | None = None
         self.on_hang_up: list[Callable[[], object]] = []
@@ -318,6 +329,19 @@ class Line:
     def note(self, message: str) -> None:
         """Put a message, with its time, into the result's log."""
         self.notes.append(Note(self.clock.now_us(), message))
+
+    def transcript(self, role: str, text: str, item_id: str | None = None) -> None:
+        """Write a line of the conversation as the client keeps it, for its log or its own history.
+
+        Lines stand in the order in which they are written. One of an item that was written before takes that one's
+        place: an empty line keeps a place for words that are still to come.
+        """
+        line = Written(self.clock.now_us(), role, text, item_id)
+        for place, before in enumerate(self.written):
+            if item_id is not None and before.item_id == item_id:
+                self.written[place] = line
+                return
+        self.written.append(line)
 
     async def hang_up(self) -> None:
         """End the call from the client's side: the microphone ends, the speaker falls silent."""

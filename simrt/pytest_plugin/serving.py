@@ -21,7 +21,7 @@ from simrt.replay.server import WebSocketServer
 from simrt.result import CallResult
 from simrt.world import VirtualLoop
 
-_TAKEN = frozenset({"says", "seed", "url", "headers", "format", "cap_ms"})
+_TAKEN = frozenset({"says", "seed", "url", "headers", "format", "cap_ms", "invariants"})
 
 
 class Server:

@@ -14,7 +14,9 @@ MARKER = (
     "with it runs in virtual time."
 )
 
-RUN = frozenset({"cassette", "faults", "says", "seed", "url", "headers", "format", "cap_ms", "vad", "start"})
+RUN = frozenset(
+    {"cassette", "faults", "says", "seed", "url", "headers", "format", "cap_ms", "vad", "start", "invariants"}
+)
 RECORD = frozenset({"upstream", "profile"})
 FOR_THE_RECORDING = frozenset({"says", "headers"})
 """What a marker with an upstream means for the recording alone: on the cassette the caller is known, keys are not."""

@@ -259,6 +259,7 @@ class ReplayPeer:
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
         self.opened_us = 0
+        self.on_frame: Callable[[Frame], object] | None = None  # told of each one that has crossed
 
     def now_us(self) -> int:
         """µs since the connection opened."""
@@ -273,7 +274,10 @@ class ReplayPeer:
     def received(self, payload: str | bytes) -> None:
         """A client message."""
         now_us = self.now_us()
-        self.trace.frames.append(Frame(now_us, "client", payload))
+        frame = Frame(now_us, "client", payload)
+        self.trace.frames.append(frame)
+        if self.on_frame is not None:
+            self.on_frame(frame)
         session = self.session
         before = session.scheduled
         session.receive(payload, now_us)
@@ -310,8 +314,11 @@ class ReplayPeer:
                 else:
                     link.close(action.code, action.reason)
                 return
-            self.trace.frames.append(Frame(now_us, "server", action.payload, action.synthetic))
+            frame = Frame(now_us, "server", action.payload, action.synthetic)
+            self.trace.frames.append(frame)
             link.send(action.payload)
+            if self.on_frame is not None:
+                self.on_frame(frame)
         due = self.session.next_due()
         if due is not None:
             self._timer = self._loop.call_at(self._start + max(due, now_us) / 1_000_000, self._pump)

@@ -348,6 +348,19 @@ def test_notes_have_their_time(room: Room) -> None:
     assert [(note.t_us, note.message) for note in room.line.notes] == [(150_000, "hung up at the cap")]
 
 
+def test_what_the_client_writes_stands_in_its_order_and_an_item_keeps_its_place(room: Room) -> None:
+    line = room.line
+    line.transcript("user", "", "i1")
+    line.transcript("assistant", "It is on its way.", "i2")
+    line.transcript("assistant", "It is on its way.")
+    line.transcript("user", "Where is it?", "i1")
+    assert [(written.role, written.text, written.item_id) for written in line.written] == [
+        ("user", "Where is it?", "i1"),
+        ("assistant", "It is on its way.", "i2"),
+        ("assistant", "It is on its way.", None),
+    ]
+
+
 def test_a_line_says_where_to_connect(room: Room) -> None:
     assert room.line.url == "wss://inn.example/v1/realtime"
     assert room.line.headers == {"x-test": "1"}
