@@ -8,6 +8,7 @@ from simrt.caller.clip import fixture_clip
 from simrt.caller.cue import Cue, Say
 from simrt.cassette.script import Reply, Turn
 from simrt.faults.base import Armed, Context, Fault, Ms, Send
+from simrt.faults.draw import Draw
 from simrt.replay.authored import with_barge_in
 from simrt.replay.score import Score
 
@@ -24,6 +25,12 @@ class BargeIn(Fault, frozen=True):
     reply: int = -1
     at: Ms = 500
     answer: str | None = None
+
+    @classmethod
+    def draw(cls, draw: Draw) -> BargeIn:
+        """Over any reply, anywhere in it, with and without an answer."""
+        reply = draw.reply()
+        return cls(reply=reply, at=draw.place(reply), answer=draw.pick((None, "breakfast")))
 
     def check(self, score: Score) -> None:
         """The reply must be there and last longer than `at`, and the clips must exist."""

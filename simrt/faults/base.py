@@ -20,6 +20,7 @@ import msgspec
 
 from simrt.caller.cue import ReplyKey, Say
 from simrt.errors import PlanError
+from simrt.faults.draw import Draw, Harm
 from simrt.replay.score import Score, ScoredFrame
 from simrt.wire import Refusal, Request
 
@@ -111,6 +112,18 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fault as a user writes it; each has its module, and its `name` in the compact form."""
 
     name: ClassVar[str] = ""
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Fault | None:
+        """One of these for a search, its values taken from `draw` (see simrt.faults.draw); None: not for a search.
+
+        PlanError where it makes no sense for the cassette. As it stands here: the fault with its defaults.
+        """
+        return cls()
+
+    def harm(self) -> Harm:
+        """What it does to a client that makes no mistake; see simrt.faults.draw.Harm."""
+        return "legal"
 
     def check(self, score: Score) -> None:
         """PlanError if this can never fire on that cassette."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.faults.draw import Draw
 from simrt.replay.score import Score, ScoredFrame
 
 
@@ -14,6 +15,11 @@ class Burst(Fault, frozen=True):
     name: ClassVar[str] = "burst"
     reply: int = -1
     within: Ms = 300
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Burst:
+        """Any reply; at once, or in a second."""
+        return cls(draw.reply(), draw.pick((300, 0, 100, 1000)))
 
     def check(self, score: Score) -> None:
         """The reply must be there."""

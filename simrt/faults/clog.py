@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from simrt.faults.base import Action, Armed, Context, Ms, Send
+from simrt.faults.draw import Draw
 from simrt.faults.trigger import ArmedTrigger, Triggered, in_reply
 
 
@@ -17,6 +18,11 @@ class Clog(Triggered, frozen=True):
 
     name: ClassVar[str] = "clog"
     for_: Ms = msgspec.field(name="for", default=500)
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Clog:
+        """At any interesting moment."""
+        return cls(**draw.trigger(), for_=draw.ms(100, 3000, typical=1000))
 
     def arm(self, context: Context, number: int) -> Armed:
         """Holds what enters the network."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from simrt.errors import PlanError
 from simrt.faults.base import Action, End
+from simrt.faults.draw import Draw, Harm
 from simrt.faults.trigger import Triggered
 from simrt.replay.score import Score
 
@@ -17,6 +18,15 @@ class Close(Triggered, frozen=True):
     name: ClassVar[str] = "close"
     code: int = 1011
     reason: str = ""
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Close:
+        """At any interesting moment: an error, or the end of the longest session."""
+        return cls(**draw.trigger(), code=draw.pick((1011, 1001, 1000)))
+
+    def harm(self) -> Harm:
+        """The call is over."""
+        return "fatal"
 
     def check(self, score: Score) -> None:
         """The code must be one that may stand in a close frame (RFC 6455 §7.4)."""

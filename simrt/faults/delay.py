@@ -7,7 +7,15 @@ from typing import ClassVar
 import msgspec
 
 from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.faults.draw import Draw, Harm
 from simrt.replay.score import Score, ScoredFrame
+
+_WHENEVER = (
+    "response.done",
+    "conversation.item.input_audio_transcription.completed",
+    "conversation.item.truncated",
+    "session.updated",
+)
 
 
 class Delay(Fault, frozen=True):
@@ -17,6 +25,16 @@ class Delay(Fault, frozen=True):
     event: str = "response.done"
     nth: int = -1
     for_: Ms = msgspec.field(name="for", default=1000)
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Delay:
+        """One that nothing else has to wait for."""
+        event, nth = draw.event(*_WHENEVER)
+        return cls(event, nth, draw.ms(100, 5000, typical=1000))
+
+    def harm(self) -> Harm:
+        """Some events may come whenever they like; others belong before or after their neighbours."""
+        return "legal" if self.event in _WHENEVER else "survivable"
 
     def check(self, score: Score) -> None:
         """The event must be there."""

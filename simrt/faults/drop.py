@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from simrt.faults.base import Action, Armed, Context, Fault, Send
+from simrt.faults.draw import Draw, Harm
 from simrt.replay.score import Score
+
+_AWAITED = (
+    "response.done",
+    "response.output_audio.done",
+    "response.output_item.done",
+    "conversation.item.input_audio_transcription.completed",
+    "session.updated",
+)
 
 
 class Drop(Fault, frozen=True):
@@ -15,6 +24,15 @@ class Drop(Fault, frozen=True):
     name: ClassVar[str] = "drop"
     event: str = "response.done"
     nth: int = -1
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Drop:
+        """One that a client may be waiting for."""
+        return cls(*draw.event(*_AWAITED))
+
+    def harm(self) -> Harm:
+        """A session that is never ready is no call."""
+        return "fatal" if self.event in ("session.created", "session.updated") else "survivable"
 
     def check(self, score: Score) -> None:
         """The event must be there."""

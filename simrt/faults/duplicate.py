@@ -8,7 +8,17 @@ from typing import ClassVar
 import msgspec
 
 from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
+from simrt.faults.draw import Draw, Harm
 from simrt.replay.score import Score
+
+_ACTED_ON = (
+    "response.done",
+    "response.output_item.done",
+    "response.function_call_arguments.done",
+    "input_audio_buffer.speech_started",
+    "conversation.item.input_audio_transcription.completed",
+    "session.updated",
+)
 
 
 class Duplicate(Fault, frozen=True):
@@ -18,6 +28,16 @@ class Duplicate(Fault, frozen=True):
     event: str = "response.done"
     nth: int = -1
     after: Ms = 0
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Duplicate:
+        """One that a client acts on, at once or later."""
+        event, nth = draw.event(*_ACTED_ON)
+        return cls(event, nth, draw.pick((0, 20, 500)))
+
+    def harm(self) -> Harm:
+        """It says nothing new."""
+        return "survivable"
 
     def check(self, score: Score) -> None:
         """The event must be there."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from simrt.faults.base import Action, Send
+from simrt.faults.draw import Draw, Harm
 from simrt.faults.trigger import Triggered
 
 
@@ -18,6 +19,15 @@ class ErrorEvent(Triggered, frozen=True):
     code: str = "server_error"
     message: str = "The server had an error while processing your request."
     type: str = "server_error"
+
+    @classmethod
+    def draw(cls, draw: Draw) -> ErrorEvent:
+        """At any interesting moment."""
+        return cls(**draw.trigger())
+
+    def harm(self) -> Harm:
+        """The session stays open, so the call goes on."""
+        return "survivable"
 
     def actions(self) -> Iterable[Action]:
         """One error event."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.faults.draw import Draw
 from simrt.replay.score import Score, ScoredFrame
 
 
@@ -13,6 +14,11 @@ class LateReady(Fault, frozen=True):
 
     name: ClassVar[str] = "late-ready"
     at: Ms = 3000
+
+    @classmethod
+    def draw(cls, draw: Draw) -> LateReady:
+        """Up to five seconds: what a caller says in that time can be kept."""
+        return cls(draw.ms(300, 5000, typical=3000))
 
     def check(self, score: Score) -> None:
         """There must be a `session.updated`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from simrt.faults.base import Armed, Context, Fault, Ms, Send
+from simrt.faults.draw import Draw, ladder
 
 
 class Latency(Fault, frozen=True):
@@ -15,6 +16,12 @@ class Latency(Fault, frozen=True):
     add: Ms = 100
     jitter: Ms = 0
     to: Literal["both", "client", "server"] = "both"
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Latency:
+        """Up to that of a bad line."""
+        add, jitter = draw.ms(20, 500, typical=200), draw.pick((0, *ladder(20, 200)))
+        return cls(add, jitter, draw.pick(("both", "client", "server")))
 
     def arm(self, context: Context, number: int) -> Armed:
         """Delays on the network."""

@@ -8,6 +8,7 @@ import msgspec
 
 from simrt.errors import PlanError
 from simrt.faults.base import Armed, Context, Fault
+from simrt.faults.draw import Draw, Harm
 from simrt.replay.score import Score
 from simrt.wire import Refusal, Request
 
@@ -25,6 +26,15 @@ class Refuse(Fault, frozen=True):
     name: ClassVar[str] = "refuse"
     status: int = 429
     times: int = 1_000_000
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Refuse:
+        """For good, or once: a client may come again."""
+        return cls(draw.pick((429, 401, 503)), draw.pick((1_000_000, 1)))
+
+    def harm(self) -> Harm:
+        """There is no call, at least at first; nobody has to come again."""
+        return "fatal"
 
     def check(self, score: Score) -> None:
         """A refusal has a status from 300 to 599."""

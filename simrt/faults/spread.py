@@ -7,6 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.faults.draw import Draw
 from simrt.replay.score import Cause, Score, ScoredFrame
 
 _SOONER_US = 20_000  # the median cut, 0.76 s, is this far behind the earliest
@@ -24,6 +25,11 @@ class Spread(Fault, frozen=True):
     ready: Ms = 2200
     think: Ms = 400
     cut: Ms = 50
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Spread:
+        """The spreads that were measured."""
+        return cls()
 
     def extend(self, score: Score, number: int) -> Score:
         """Barge-ins are taken a little sooner or later; which, is drawn by `arm`."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.faults.draw import Draw
 from simrt.replay.score import Score, ScoredFrame
 
 
@@ -17,6 +18,12 @@ class Stall(Fault, frozen=True):
     reply: int = -1
     at: Ms = 0
     for_: Ms = msgspec.field(name="for", default=500)
+
+    @classmethod
+    def draw(cls, draw: Draw) -> Stall:
+        """In any reply, anywhere."""
+        reply = draw.reply()
+        return cls(reply, at=draw.place(reply), for_=draw.ms(100, 3000, typical=500))
 
     def check(self, score: Score) -> None:
         """The reply must be there, and must have audio beyond `at`."""
