@@ -31,8 +31,11 @@ Calling = Callable[..., CallResult]
 
 
 class Trial(Protocol):
-    """One run of a client that acts on the world. It may also have `prepare(self, call: Calling)`, for what went before
-    the call that is measured: an earlier call, say."""
+    """One run of a client that acts on the world.
+
+    It may also have `prepare(self, call: Calling)`, for what went before the call that is measured: an earlier call,
+    say; and `invariants`, a list of what must hold of its store (simrt.invariant).
+    """
 
     def client(self, line: Line) -> Any:
         """The client; awaited."""
@@ -84,6 +87,8 @@ def staged(
         try:
             if hasattr(trial, "prepare"):
                 trial.prepare(earlier)
+            if own := getattr(trial, "invariants", ()):
+                options["invariants"] = [*options.get("invariants", ()), *own]
             run.result = run_call(client if trial is None else trial.client, find(script), faults, seed=seed, **options)
         except (CallError, WorldError) as error:
             run.error, run.result = str(error), getattr(error, "result", None)

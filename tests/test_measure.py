@@ -58,6 +58,23 @@ def test_a_hook_is_asked_for_each_run_with_an_empty_folder_and_may_call_before()
     assert not any(entry[2].exists() for entry in seen if isinstance(entry, tuple))
 
 
+def test_a_trial_has_invariants_of_its_store() -> None:
+    class Trial:
+        def __init__(self, script: str, folder: Path) -> None:
+            self.invariants = [lambda result: ["paid twice"]]
+
+        async def client(self, line: Line) -> None:
+            await Call(line).run()
+
+        def judge(self, result: CallResult) -> dict[str, Any]:
+            return {"broken": [broken.message for broken in result.broken]}
+
+    class Client:
+        trial = Trial
+
+    assert [run.outcomes for run in runs_of(Client, [SHORT], 1)] == [{"broken": ["paid twice"]}]
+
+
 def test_runs_differ_by_their_seeds_and_repeat_by_them() -> None:
     first, again = (runs_of(RefundDesk, ["missed-confirmation"], 3, seed=5) for _ in range(2))
     assert [run.seed for run in first] == [5, 6, 7]

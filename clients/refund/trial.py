@@ -29,6 +29,7 @@ class RefundTrial:
         self.path = folder / "ledger.sqlite"
         self.provider = Provider(jitter_s=JITTER_S)
         self.provider.failing = self.script == "provider-down"
+        self.invariants = [self.reconciled]
 
     async def client(self, line: "Line") -> None:
         """A desk that takes the call."""
@@ -39,6 +40,10 @@ class RefundTrial:
         if self.script == "calls-back-tomorrow":
             call(self.client, "refund", start=DAY_BEFORE)
 
+    def reconciled(self, result: "CallResult") -> list[str]:
+        """What must hold after each call: the books, the money and what the caller heard agree."""
+        return mismatches(Ledger(self.path).rows(), self.provider.payments, result)
+
     def judge(self, result: "CallResult") -> dict[str, Any]:
         """The outcomes, by name."""
         rows, paid = Ledger(self.path).rows(), self.provider.paid
@@ -48,5 +53,5 @@ class RefundTrial:
             "refunded twice": len(paid) > 1,
             "no refund": not paid,
             "never told": not any(names_card(text, row.card) for text in told for row in rows),
-            "any mismatch": mismatches(rows, self.provider.payments, result),
+            "any mismatch": [broken.message for broken in result.broken],
         }
