@@ -7,7 +7,7 @@ answers; it is left out when the client gave none.
 from typing import Any, Literal
 
 from simrt.dialect.base import Event
-from simrt.dialect.live_rules import Problem
+from simrt.dialect.live_commands import Problem
 
 AppendKind = Literal["commentary", "thinking", "instructions"]
 CloseReason = Literal["close_requested", "expired", "content", "remote_hangup", "connection_lost"]
@@ -77,3 +77,16 @@ def closed(event_id: str, reason: CloseReason, session: Event, seconds: float, c
     """`session.closed`: the last event; the session in it still says `active`."""
     fields = {"reason": reason, "session": session, "usage": {"seconds": seconds}}
     return made("session.closed", event_id, client_event_id, **fields)
+
+
+def kugel_cancelled(event_id: str) -> Event:
+    """`kugel.response.cancelled`: what is not played yet of the reply is to be dropped. For sessions with `kugel`."""
+    return made("kugel.response.cancelled", event_id)
+
+
+def kugel_committed(event_id: str, text: str, start_ms: int, end_ms: int) -> Event:
+    """`kugel.input_transcript.committed`: the whole text of the caller's turn, before its delegation.
+
+    That it exists and what it is for is documented; where we could read it, the names of its fields were not.
+    """
+    return made("kugel.input_transcript.committed", event_id, text=text, start_ms=start_ms, end_ms=end_ms)

@@ -24,7 +24,7 @@ def test_which_dialect_a_url_speaks(url: str, name: str) -> None:
 
 
 def test_an_unknown_dialect_is_told_with_those_there_are() -> None:
-    with pytest.raises(SimrtError, match="no dialect is called 'klingon'; there are: realtime, generic"):
+    with pytest.raises(SimrtError, match="no dialect is called 'klingon'; there are: realtime, live, generic"):
         dialect("klingon")
 
 
