@@ -56,6 +56,10 @@ class Peer(Protocol):
 
     def received(self, payload: str | bytes) -> None: ...
 
+    def pong_late_us(self) -> int:
+        """A ping has come: how long its pong is held back, in µs."""
+        ...
+
     def closed(self, code: int, reason: str, by_client: bool) -> None:
         """The connection ended: the code of the close frame, or 1006 when none was seen. Called once."""
         ...

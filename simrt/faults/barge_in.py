@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import ClassVar
 
 from simrt.caller.clip import fixture_clip
@@ -44,7 +45,7 @@ class BargeIn(Fault, frozen=True):
     def _cue(self, score: Score) -> Cue:
         return Cue("heard", self.find_reply(score, self.reply)[0], self.at * 1000)
 
-    def extend(self, score: Score, number: int) -> Score:
+    def extend(self, score: Score, number: int, rng: Random) -> Score:
         """A turn, and perhaps a reply to it, are added to the score."""
         clip = fixture_clip(self.clip)
         turn = Turn(clip.text, str(self._cue(score)), list(clip.words), clip.samples)

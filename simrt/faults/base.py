@@ -3,18 +3,21 @@
 The pipeline that a server frame passes, and where a fault can act on it:
 
     score ──> extend ──> session ──> shift ──> (due) ──> emit ──> hold ──> the client
-              (caller     schedules   later or  drop,     the network
-              turns are   a frame     earlier   repeat    delays
-              added)
-    connection: refuse (before it opens), timers (close, reset, error events)
-    caller: says (barge-in)
+              (turns and  schedules   later or  drop,     the network
+              replies are a frame     earlier   repeat    delays
+              changed)
+    the client ──> hold_inbound ──> gate ──> session ──> asked (a response is wanted)
+                   the network      refuse,             give another
+                                    ignore
+    connection: refuse (before it opens), timers (close, reset, error events), pong
+    caller: says (barge-in), recast (the lines that it has anyway)
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
@@ -23,6 +26,9 @@ from simrt.errors import PlanError
 from simrt.faults.draw import Draw, Harm
 from simrt.replay.score import Score, ScoredFrame
 from simrt.wire import Refusal, Request
+
+if TYPE_CHECKING:
+    from simrt.replay.realtime import RealtimeSession
 
 Ms = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "ms"})]
 
@@ -50,7 +56,12 @@ Action = Send | End
 
 
 class Context:
-    """What an armed fault may use: the seeded generator, marks in the trace, and timers on the session."""
+    """What an armed fault may use: the seeded generator, marks in the trace, timers on the session, and the session.
+
+    `session` is a RealtimeSession only where `Fault.check` has made sure of the dialect.
+    """
+
+    session: RealtimeSession
 
     def __init__(self, score: Score, seed: int) -> None:
         self.score = score
@@ -103,9 +114,21 @@ class Armed:
         """A frame enters the network: when it comes out (the order is kept)."""
         return now_us
 
-    def hold_inbound(self, now_us: int) -> int:
-        """A client frame enters the network: when it reaches the server (the order is kept)."""
+    def hold_inbound(self, now_us: int, size: int) -> int:
+        """A client frame of `size` bytes enters the network: when it reaches the server (the order is kept)."""
         return now_us
+
+    def pong(self, now_us: int) -> int:
+        """A ping of the client has come: when it is answered."""
+        return now_us
+
+    def gate(self, event: dict[str, Any], now_us: int) -> bool:
+        """A control event of the client has reached the server: True if it goes no further."""
+        return False
+
+    def asked(self, now_us: int) -> bool:
+        """The client asks for a response and may have one: True if the fault gives it one of its own."""
+        return False
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,13 +151,18 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def check(self, score: Score) -> None:
         """PlanError if this can never fire on that cassette."""
 
-    def extend(self, score: Score, number: int) -> Score:
-        """The score with what this fault adds to it (a caller turn, say)."""
+    def extend(self, score: Score, number: int, rng: random.Random) -> Score:
+        """The score with what this fault adds to it or changes (a caller turn, say); `number` is its place in the
+        plan, `rng` the seeded generator that `arm` has too, from its beginning. The score that came stays as it is."""
         return score
 
     def says(self, score: Score) -> list[Say]:
-        """What the caller says because of it."""
+        """What the caller says or does because of it. The fault has fired once one of these has."""
         return []
+
+    def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
+        """The caller's lines that are not the fault's own, with what it changes in them."""
+        return lines
 
     def arm(self, context: Context, number: int) -> Armed:
         """The acting side, for one call."""

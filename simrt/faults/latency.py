@@ -39,5 +39,5 @@ class _Armed(Armed):
     def hold(self, send: Send, now_us: int) -> int:
         return now_us if self.fault.to == "server" else self._later(now_us)
 
-    def hold_inbound(self, now_us: int) -> int:
+    def hold_inbound(self, now_us: int, size: int) -> int:
         return now_us if self.fault.to == "client" else self._later(now_us)

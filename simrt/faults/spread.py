@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import ClassVar
 
 import msgspec
@@ -31,7 +32,7 @@ class Spread(Fault, frozen=True):
         """The spreads that were measured."""
         return cls()
 
-    def extend(self, score: Score, number: int) -> Score:
+    def extend(self, score: Score, number: int, rng: Random) -> Score:
         """Barge-ins are taken a little sooner or later; which, is drawn by `arm`."""
         turns = [msgspec.structs.replace(turn) for turn in score.turns]
         return msgspec.structs.replace(score, turns=turns)

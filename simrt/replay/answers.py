@@ -191,6 +191,8 @@ class Answers:
         if s.polyai and s.turns.speaking:
             s.turns.held_create = event  # PolyAI holds it, and answers with one reply after the turn
             return
+        if any(armed.asked(now_us) for armed in s.armed):
+            return
         if s.ask(event, now_us) or s.turns.answer(now_us):
             return
         response_id = s.active_id = self._id("resp")
@@ -213,9 +215,9 @@ class Answers:
         return now_us < self._made_up_until_us
 
     def starting(self) -> bool:
-        """A response to the caller's turn is about to begin: the server has it already."""
+        """A response is about to begin: the server has it already."""
         frames = (_frame_of(entry) for entry in self.s.queued())
-        return any(f is not None and f.kind == "response.created" and f.cause[0] == "turn.stop" for f in frames)
+        return any(frame is not None and frame.kind == "response.created" for frame in frames)
 
     def on_response_cancel(self, event: dict[str, Any], now_us: int) -> None:
         """Stop the active response; with none active it is an error."""

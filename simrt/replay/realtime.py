@@ -14,7 +14,7 @@ import msgspec
 
 from simrt.dialect.base import Formats
 from simrt.dialect.realtime import AUDIO_DELTAS, GA_TO_BETA, apply_session
-from simrt.faults.base import Fault, Send
+from simrt.faults.base import Armed, Fault, Send
 from simrt.replay.answers import Answers
 from simrt.replay.restate import convert, merge, quoted, restated, same, stated_detection
 from simrt.replay.score import Cause, Score, ScoredFrame, ScoredReply, ScoredTurn, control_kind
@@ -72,6 +72,7 @@ class RealtimeSession(Session):
         self._repeated: str | bytes | None = None
         self._repeated_audio = b""
         self._appends = 0
+        self._gates = [armed for armed in self.armed if type(armed).gate is not Armed.gate]
         self._by_append = any(cause[0] == "append" for cause in score.answers)
 
     def accept(self, request: Request) -> Refusal | None:
@@ -95,6 +96,8 @@ class RealtimeSession(Session):
         kind = event.get("type")
         if kind == "input_audio_buffer.append":
             self._append(event, payload, now_us)
+        elif any(armed.gate(event, now_us) for armed in self._gates):
+            return
         elif isinstance(kind, str) and kind in _PLAIN and self._as_recorded(event):
             self.ask(event, now_us)
         elif isinstance(kind, str) and kind in _HANDLED:

@@ -30,7 +30,7 @@ except ImportError:  # websockets was installed without its C extension
 
 Acceptor = Callable[[Request], Peer | Refusal]
 
-_TEXT, _BINARY = 0x81, 0x82
+_TEXT, _BINARY, _PONG = 0x81, 0x82, 0x8A
 MAX_SIZE = 64 * 1024 * 1024
 
 
@@ -219,13 +219,20 @@ class WebSocketServer(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         for data in self._protocol.data_to_send():
-            if data:
-                transport.write(data)
-            else:
+            if not data:
                 transport.close()
                 return
+            late_us = self._peer.pong_late_us() if data[0] == _PONG and self._peer is not None else 0
+            if late_us:
+                asyncio.get_running_loop().call_later(late_us / 1_000_000, self._late_pong, data)
+            else:
+                transport.write(data)
         if self._protocol.close_expected() and self._protocol.state is State.CLOSED:
             transport.close()
+
+    def _late_pong(self, data: bytes) -> None:
+        if self._transport is not None and self._protocol.state is State.OPEN:
+            self._transport.write(data)
 
     def _over(self) -> None:
         if self._closed:
@@ -283,6 +290,11 @@ class ReplayPeer:
         session.receive(payload, now_us)
         if session.scheduled != before:
             self._pump()
+
+    def pong_late_us(self) -> int:
+        """A ping has come: how long its pong is held back."""
+        now_us = self.now_us()
+        return self.session.pong_due(now_us) - now_us
 
     def closed(self, code: int, reason: str, by_client: bool) -> None:
         """The connection is over."""

@@ -19,10 +19,11 @@ import msgspec
 from simrt.audio import AudioFormat
 from simrt.caller.cue import ReplyKey
 from simrt.faults.base import Action, Armed, Context, End, Fault, Send
-from simrt.replay.score import OPEN, Cause, Score, ScoredFrame
+from simrt.replay.score import OPEN, Cause, Score, ScoredFrame, ScoredReply
 from simrt.trace import Mark
 from simrt.wire import Refusal, Request
 
+_SUBPROTOCOLS = ("realtime", "openai-live")  # what is offered besides is a key
 _LAST = 1 << 40  # sorts made-up frames behind recorded ones of the same moment
 
 
@@ -92,9 +93,10 @@ class Session(ABC):
         self.context = Context(score, seed)
         self.context.mark = self._mark
         self.context.put = self._put
+        self.context.session = self  # type: ignore[assignment]  # see Context
         for number, fault in enumerate(faults):
             fault.check(score)
-            score = fault.extend(score, number)
+            score = fault.extend(score, number, self.context.rng(number))
         self.context.score = self.score = score
         self.output_format = score.output_format
         self.reply_lengths = {reply.index: reply.audio_us for reply in score.replies}
@@ -128,8 +130,8 @@ class Session(ABC):
             return Refusal(opening.status, opening.response_body, opening.response_headers)
         if opening.subprotocol in request.subprotocols:
             self.subprotocol = opening.subprotocol
-        elif "realtime" in request.subprotocols:
-            self.subprotocol = "realtime"
+        else:
+            self.subprotocol = next((name for name in _SUBPROTOCOLS if name in request.subprotocols), None)
         return None
 
     def opened(self, now_us: int) -> None:
@@ -145,7 +147,8 @@ class Session(ABC):
             self.now_us = now_us
             self.handle(payload, now_us)
             return
-        reach = max([self._reached_us, *(armed.hold_inbound(now_us) for armed in self._inbound_faults)])
+        size = len(payload)
+        reach = max([self._reached_us, *(armed.hold_inbound(now_us, size) for armed in self._inbound_faults)])
         self._reached_us = reach
         self._count += 1
         heapq.heappush(self._inbound, (reach, self._count, payload))
@@ -202,6 +205,10 @@ class Session(ABC):
             if send.frame is not None and send.frame.audio_start_us + send.frame.audio_us >= total:
                 observer.reply_ended(reply, now_us, False)
 
+    def pong_due(self, now_us: int) -> int:
+        """When a ping of the client that comes now is answered."""
+        return max([now_us, *(armed.pong(now_us) for armed in self.armed)])
+
     def closed(self, now_us: int) -> None:
         """The connection is over, whoever ended it."""
         self.now_us = now_us
@@ -226,8 +233,11 @@ class Session(ABC):
             self._push(now_us + self.score.closing_delay_us, _LAST, end)
         return bool(answers)
 
-    def schedule(self, frame: ScoredFrame, due_us: int, *, cut: bool = False) -> None:
-        """Put a scored frame in the queue, moved by the faults that move it. `cut`: it closes a reply half-way."""
+    def schedule(self, frame: ScoredFrame, due_us: int, *, cut: bool = False) -> int:
+        """Put a scored frame in the queue, moved by the faults that move it; returns when it is due.
+
+        `cut`: it closes a reply half-way.
+        """
         for armed in self.armed:
             if cut and armed.by_place:
                 continue
@@ -236,6 +246,11 @@ class Session(ABC):
                 self._push(min(moved, due_us), frame.index, Fires(armed, frame))
                 due_us = moved
         self._push(due_us, frame.index, frame)
+        return due_us
+
+    def reply_of(self, key: ReplyKey) -> ScoredReply | None:
+        """The reply of that key; a session that makes replies up knows those too."""
+        return next((reply for reply in self.score.replies if reply.index == key), None)
 
     def synthesize(self, event: dict[str, Any], now_us: int, *, synthetic: bool = True) -> None:
         """Queue a made-up event; synthetic ones are reported in the verdict."""

@@ -84,6 +84,9 @@ class Probe:
             case _:
                 self.link.send(payload)
 
+    def pong_late_us(self) -> int:
+        return 0
+
     def closed(self, code: int, reason: str, by_client: bool) -> None:
         self.ended.append((code, reason, by_client))
         self.over.set()
