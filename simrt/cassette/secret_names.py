@@ -31,7 +31,7 @@ WORD_HINTS = (
     *("accesstoken", "refreshtoken", "idtoken", "authtoken", "sessiontoken"),
     *("headers", "://", "key=", "token=", "sig=", "signature="),
 )
-PREFIX_HINTS = ("sk-", "rk-", "ek_", "xai-", "gsk_", "AIza", "eyJ", "earer ", "insecure-api-key")
+PREFIX_HINTS = ("sk-", "rk-", "ek_", "xai-", "gsk_", "AIza", "ka_", "eyJ", "earer ", "insecure-api-key")
 ESCAPE_HINTS = ("\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007")
 """Plain letters that are written as escapes may be anything."""
 
@@ -42,6 +42,7 @@ SHAPES = (
     ("shape:xai-", re.compile(r"\bxai-[A-Za-z0-9_-]{16,}")),
     ("shape:gsk_", re.compile(r"\bgsk_[A-Za-z0-9]{16,}")),
     ("shape:AIza", re.compile(r"\bAIza[A-Za-z0-9_-]{20,}")),
+    ("shape:ka_", re.compile(r"\b(?:eu-)?ka_[A-Za-z0-9_-]{16,}")),
     ("shape:jwt", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+")),
     ("shape:bearer", re.compile(r"(\b[Bb]earer +)(?=\S*\d)[A-Za-z0-9._~+/=-]{8,}")),
 )

@@ -29,7 +29,8 @@ def record_command(
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0: any free port.")] = 0,
     profile: Annotated[
-        str | None, typer.Option("--profile", help="Whose server it is: openai, polyai, azure (default: by the host).")
+        str | None,
+        typer.Option("--profile", help="Whose server it is: openai, polyai, azure, kugel (default: by the host)."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace cassettes that are there.")] = False,
 ) -> None:

@@ -24,7 +24,7 @@ def parse_format(value: Any) -> AudioFormat | None:
     """
     if not isinstance(value, dict):
         return None
-    encoding = ENCODINGS.get(value.get("type") or "")
+    encoding = ENCODINGS.get(str(value.get("type")))
     if encoding is None:
         return None
     rate = value.get("rate", RATES[encoding][0] if encoding != "pcm16" else None)

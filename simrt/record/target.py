@@ -107,8 +107,8 @@ def _with_query(path: str, defaults: str, query: str) -> str:
     return f"{path}?{joined}" if joined else path
 
 
-PROFILES = ("openai", "polyai", "azure", "azure-voice-live")
-_HOSTS = {"poly.ai": "polyai", "azure.com": "azure"}
+PROFILES = ("openai", "polyai", "azure", "azure-voice-live", "kugel")
+_HOSTS = {"poly.ai": "polyai", "azure.com": "azure", "kugelaudio.com": "kugel"}
 
 
 def profile_of(upstream: str) -> str:

@@ -194,6 +194,8 @@ def test_a_cassette_is_not_replaced_unless_asked(run: Run, upstream: str, tmp_pa
         ("wss://api.us.poly.ai/v1/realtime?model=x", "polyai"),
         ("wss://mine.openai.azure.com", "azure"),
         ("wss://api.openai.com", "openai"),
+        ("wss://api.kugelaudio.com", "kugel"),
+        ("https://api.eu.kugelaudio.com/v1", "kugel"),
         ("wss://notpoly.ai", "openai"),
         ("ws://[broken", "openai"),
     ],

@@ -103,6 +103,8 @@ def test_an_open_live_session_is_played_by_order(recordings: Path) -> None:
         ("realtime", ["other"], None),
         (None, ["realtime", "openai-insecure-api-key.K"], "realtime"),
         (None, ["openai-insecure-api-key.K"], None),
+        (None, ["openai-live", "openai-insecure-api-key.K"], "openai-live"),
+        ("realtime", ["openai-insecure-api-key.K", "openai-live"], "openai-live"),
         (None, [], None),
         ("special", ["special", "realtime"], "special"),
     ],
