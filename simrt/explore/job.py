@@ -93,6 +93,11 @@ def run_job(job: Job) -> Outcome:
     return _finished(msgspec.structs.replace(made, cpu_ms=1000 * (process_time() - begin)))
 
 
+def lost(status: Status, error: str) -> Outcome:
+    """The outcome of a job whose process could not give one."""
+    return _finished(Outcome(status, error))
+
+
 def _finished(outcome: Outcome) -> Outcome:
     figures = {**outcome.figures, "failed": float(outcome.failed)}
     return msgspec.structs.replace(outcome, figures=figures)
