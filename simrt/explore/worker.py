@@ -6,7 +6,6 @@ part is kept.
 """
 
 import _thread
-import asyncio
 import contextlib
 import gc
 import os
@@ -29,8 +28,8 @@ HEAD = struct.Struct("<I")
 _LOOK_S = 0.25
 _COLLECT = 10  # jobs between two looks for garbage: looking takes a tenth of the time, and little is left each time
 _PACKAGE = Path(__file__).parents[1]
-_OTHERS = (f"{_PACKAGE}{os.sep}", f"{Path(asyncio.__file__).parent}{os.sep}", "<")
-_SHIPPED = f"{_PACKAGE / '_shipped'}{os.sep}"
+_OTHERS = (f"{_PACKAGE}{os.sep}", f"{Path(os.__file__).parent}{os.sep}", "<")
+_CLIENTS = (f"{_PACKAGE / '_shipped'}{os.sep}", f"{Path(os.__file__).parent / 'site-packages'}{os.sep}")
 
 
 class Hung(SimrtError):
@@ -90,7 +89,7 @@ def place(frame: FrameType | None) -> str:
     found = ""
     while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith(_SHIPPED) or not code.co_filename.startswith(_OTHERS):
+        if code.co_filename.startswith(_CLIENTS) or not code.co_filename.startswith(_OTHERS):
             found = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
         frame = frame.f_back
     return found
