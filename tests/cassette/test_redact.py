@@ -175,6 +175,8 @@ def test_a_key_echoed_in_a_refusal() -> None:
             {"headers": {"x-api-key": REDACTED, "accept": "*/*", "cookie": [REDACTED]}},
         ),
         ({"note": "use sk-proj-0123456789abcdef now"}, {"note": f"use {REDACTED} now"}),
+        ({"note": "use ka_7c1d0e5b9a2f4e6d8c3b now"}, {"note": f"use {REDACTED} now"}),
+        ({"note": "use eu-ka_7c1d0e5b9a2f4e6d8c3b now"}, {"note": f"use {REDACTED} now"}),
         ({"note": "Authorization: Bearer a1b2c3d4e5"}, {"note": f"Authorization: Bearer {REDACTED}"}),
         ({"value": "ek_68af296e8e408191a1120ab6383263c2"}, {"value": REDACTED}),
     ],
