@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..tables import table
 from .digits import names_card
 from .ledger import Row
 from .provider import Payment
@@ -141,7 +142,4 @@ def ledger_table(rows: Iterable[Row]) -> str:
         )
         for row in rows
     ]
-    widths = [max(map(len, column)) for column in zip(_HEADS, *cells, strict=True)]
-    rule = "+".join("-" * (width + 2) for width in widths)
-    lines = [" | ".join(map(str.ljust, line, widths)) for line in (_HEADS, *cells)]
-    return "\n".join([f"+{rule}+", f"| {lines[0]} |", f"+{rule}+", *(f"| {line} |" for line in lines[1:]), f"+{rule}+"])
+    return table(_HEADS, cells)
