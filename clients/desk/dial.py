@@ -1,6 +1,8 @@
 """Getting through to the API: the key, the WebSocket, and what to tell people when either is refused."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -8,10 +10,8 @@ from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI
 
 KEY_VARIABLES = ("DIALOG_API_KEY", "OPENAI_API_KEY")
 
-_KEY_ADVICE = f"set {' or '.join(KEY_VARIABLES)} to a key of this provider, and for this host"
-
 _REFUSALS = {
-    401: f"the key was not accepted: {_KEY_ADVICE}",
+    401: "the key was not accepted: {keys}",
     403: "access denied: the key lacks access to this model or host, or something on the way removed the "
     "User-Agent header (PolyAI answers that with a bare 403)",
     429: "too many sessions or requests at once: end another call or wait, then call again",
@@ -23,26 +23,34 @@ class CallFailed(Exception):
     """The call could not be set up. The message says why, where and what to do; it never holds a key."""
 
 
-def auth_headers() -> dict[str, str]:
+def auth_headers(variables: tuple[str, ...] = KEY_VARIABLES) -> dict[str, str]:
     """A bearer header with the first key that the environment holds; CallFailed when it holds none."""
-    for variable in KEY_VARIABLES:
+    for variable in variables:
         if key := os.environ.get(variable):
             return {"Authorization": f"Bearer {key}"}
-    raise CallFailed(f"no API key: {_KEY_ADVICE}")
+    raise CallFailed(f"no API key: {_key_advice(variables)}")
 
 
 async def dial(url: str, headers: dict[str, str]) -> ClientConnection:
-    """Open the WebSocket; CallFailed when there is no way through, with advice that fits the refusal."""
-    parts = urlsplit(url)
-    where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"  # a query may hold a key
-    try:
+    """Open the WebSocket; CallFailed when there is no way through."""
+    with explained(url):
         # No limit on the size: a retrieved conversation item carries its whole audio in one message.
         # No compression: on base64 of speech it costs more time than it saves.
         return await connect(url, additional_headers=headers, max_size=None, compression=None, close_timeout=2)
+
+
+@contextmanager
+def explained(url: str, variables: tuple[str, ...] = KEY_VARIABLES) -> Iterator[None]:
+    """Turns what stops a WebSocket from being opened into CallFailed, with advice that fits the refusal."""
+    parts = urlsplit(url)
+    where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"  # a query may hold a key
+    try:
+        yield
     except InvalidStatus as refusal:
         status = refusal.response.status_code
         advice = _REFUSALS.get(status, _REFUSALS[503] if status >= 500 else "check the URL")
-        raise CallFailed(f"{where} refused the call (HTTP {status}): {advice}") from refusal
+        message = f"{where} refused the call (HTTP {status}): {advice.format(keys=_key_advice(variables))}"
+        raise CallFailed(message) from refusal
     except InvalidURI as error:
         raise CallFailed(f"{where} is no WebSocket URL: it should start with wss:// (or ws://)") from error
     except InvalidHandshake as error:
@@ -51,3 +59,7 @@ async def dial(url: str, headers: dict[str, str]) -> ClientConnection:
         raise CallFailed(f"{where} did not answer in time: check the network, then call again") from error
     except OSError as error:
         raise CallFailed(f"cannot reach {where}: {error}") from error
+
+
+def _key_advice(variables: tuple[str, ...]) -> str:
+    return f"set {' or '.join(variables)} to a key of this provider, and for this host"
