@@ -9,6 +9,7 @@ import threading
 from concurrent.futures import Executor, Future
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -77,9 +78,12 @@ def keep(luggage: Luggage) -> Luggage:
 
 def run_there(job: Job, luggage: Luggage, busy_s: float) -> Outcome:
     """A job on a worker of the cluster, in one of the worker's own processes."""
-    here = msgspec.structs.replace(job, cassette=unpack(luggage))
+    worker = import_module("distributed").get_worker()
+    here = msgspec.structs.replace(job, cassette=unpack(luggage, Path(worker.local_directory) / "simrt-cassettes"))
+    with _starting:
+        processes = _processes(worker.state.nthreads, busy_s)
     try:
-        return _processes(busy_s).submit(run_job, here).result()
+        return processes.submit(run_job, here).result()
     except Hung as error:
         return lost("hung", str(error))
     except WorkerDied as error:
@@ -89,12 +93,6 @@ def run_there(job: Job, luggage: Luggage, busy_s: float) -> Outcome:
 _starting = threading.Lock()
 
 
-def _processes(busy_s: float) -> Processes:
-    with _starting:
-        return _made(busy_s)
-
-
 @cache
-def _made(busy_s: float) -> Processes:
-    worker = import_module("distributed").get_worker()
-    return Processes(worker.state.nthreads, busy_s=busy_s)
+def _processes(workers: int, busy_s: float) -> Processes:
+    return Processes(workers, busy_s=busy_s)

@@ -1,12 +1,8 @@
 """A cassette on its way to another machine: its files, unpacked there once."""
 
-import atexit
 import hashlib
 import os
-import shutil
-import tempfile
 import threading
-from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -39,24 +35,17 @@ def pack(cassette: str) -> Luggage:
 
 
 _unpacking = threading.Lock()
-_unpacked: dict[tuple[str, str], str] = {}
+_unpacked: dict[tuple[str, str, Path], str] = {}
 
 
-def unpack(luggage: Luggage) -> str:
-    """The folder with the cassette, written when this process sees it for the first time."""
-    key = luggage.name, luggage.digest
+def unpack(luggage: Luggage, place: Path) -> str:
+    """The folder with the cassette, written under `place` when this process sees it for the first time."""
+    key = luggage.name, luggage.digest, place
     with _unpacking:
         if key not in _unpacked:
-            folder = _place() / luggage.digest[:16] / luggage.name
+            folder = place / luggage.digest[:16] / luggage.name
             folder.mkdir(parents=True)
             for name, content in luggage.files.items():
                 (folder / os.path.basename(name)).write_bytes(content)
             _unpacked[key] = str(folder)
         return _unpacked[key]
-
-
-@cache
-def _place() -> Path:
-    folder = tempfile.mkdtemp(prefix="simrt-cassettes-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
