@@ -4,13 +4,14 @@ import contextlib
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from simrt.cli.console import CASSETTE_HELP, FAULT_HELP, complain, console, find_cassette, print_json, scrubbed
-from simrt.errors import CallError, SimrtError, WorldError
+from simrt.errors import SimrtError
 
 if TYPE_CHECKING:
     from simrt.result import CallResult
@@ -72,21 +73,20 @@ def call_command(
 
 
 def _run(client: str, cassette: str, faults: list[str], seeds: Sequence[int], vad: Any) -> "list[Outcome]":
-    from simrt.call import run_call
     from simrt.client_loader import load_client
     from simrt.faults.plan import check_plan, parse_plan
     from simrt.replay.build import score_of
+    from simrt.trial import staged
 
     path = find_cassette(cassette)
     plan = parse_plan(faults)
-    check_plan(plan, score_of(path, vad))
+    find = partial(score_of, vad=vad)
+    check_plan(plan, find(path))
     loaded = load_client(client)
     outcomes: list[Outcome] = []
     for seed in seeds:
-        try:
-            outcomes.append((run_call(loaded, path, plan, seed=seed, vad=vad), None))
-        except (CallError, WorldError) as error:
-            outcomes.append((getattr(error, "result", None), str(error)))
+        with staged(loaded, str(path), plan, seed=seed, find=find) as call:
+            outcomes.append((call.result, call.error))
     return outcomes
 
 
