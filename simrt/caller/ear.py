@@ -8,7 +8,7 @@ import msgspec
 from simrt.audio import FRAME_MS, PCM24, Samples
 from simrt.caller.cue import ReplyKey
 from simrt.caller.line import Speaker
-from simrt.caller.matching import Matcher, Range, merged
+from simrt.caller.matching import Matcher, Range, Span, merged
 from simrt.cassette.header import Word, spread_words
 
 Change = Literal["play", "clear", "ended"]
@@ -40,6 +40,23 @@ class Sound(msgspec.Struct, frozen=True):
     duration_ms: float
 
 
+class Delivery(msgspec.Struct, frozen=True, gc=False):
+    """A piece of audio that left the server: `count` samples at `rate`, `start` samples into all that was sent."""
+
+    t_us: int
+    reply: ReplyKey
+    start: int
+    count: int
+    rate: int
+
+
+class Cleared(msgspec.Struct, frozen=True):
+    """The speaker's queue was dropped, at that moment and from that position of the line on."""
+
+    t_us: int
+    position: int
+
+
 class _Reply(msgspec.Struct):
     key: ReplyKey
     rate: int = PCM24.rate
@@ -59,6 +76,9 @@ class Ear:
 
     def __init__(self, speaker: Speaker) -> None:
         self.listeners: list[Callable[[Change], object]] = []
+        self.deliveries: list[Delivery] = []
+        self.clears: list[Cleared] = []
+        self._sent = 0
         self._speaker = speaker
         self._format = speaker.format
         self._matcher = Matcher(speaker.format.rate)
@@ -73,6 +93,8 @@ class Ear:
         if record.ended_us is not None and len(samples):
             record.ended_us = max(record.ended_us, t_us)
         record.rate = rate
+        self.deliveries.append(Delivery(t_us, reply, self._sent, len(samples), rate))
+        self._sent += len(samples)
         self._matcher.sent(reply, samples, rate)
 
     def ended(self, reply: ReplyKey, t_us: int, cut: bool = False) -> None:
@@ -104,10 +126,17 @@ class Ear:
 
     def cleared(self, position: int) -> None:
         """The speaker has dropped everything from this position on."""
+        self.clears.append(Cleared(self._speaker.clock.now_us(), position))
         self._matcher.cleared(position)
         self._tell("clear")
 
     # what was heard
+
+    @property
+    def spans(self) -> Sequence[Span]:
+        """What was played and is queued, in the order of playing; see simrt.caller.matching. Their `source` counts the
+        samples of all that was sent, as the `start` of the deliveries does."""
+        return self._matcher.spans
 
     def replies(self, t_us: int | None = None) -> list[HeardReply]:
         """What was heard of each reply until `t_us` (default: now), in the order of first being sent."""

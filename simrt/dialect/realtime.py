@@ -39,9 +39,10 @@ def parse_format(value: Any) -> AudioFormat | None:
     if isinstance(value, dict):
         encoding = _GA_ENCODINGS.get(str(value.get("type")))
         if encoding is not None:
+            if encoding != "pcm16":
+                return AudioFormat(encoding, 8000)  # G.711 has no other rate, whatever is left over from before
             rate = value.get("rate")
-            default = 24000 if encoding == "pcm16" else 8000
-            return AudioFormat(encoding, rate if isinstance(rate, int) and rate > 0 else default)
+            return AudioFormat(encoding, rate if isinstance(rate, int) and rate > 0 else 24000)
     return None
 
 

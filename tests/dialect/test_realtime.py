@@ -21,6 +21,7 @@ REALTIME = dialect("realtime")
         ({"type": "audio/pcm", "rate": "fast"}, PCM24),
         ({"type": "audio/pcmu"}, ULAW8),
         ({"type": "audio/pcma"}, ALAW8),
+        ({"type": "audio/pcmu", "rate": 24000}, ULAW8),
         ("pcm16", PCM24),
         ("g711_ulaw", ULAW8),
         ("g711_alaw", ALAW8),

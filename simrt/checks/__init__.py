@@ -1,0 +1,12 @@
+"""Rules that read any call, simulated or recorded, and say what went wrong in it.
+
+    for finding in judge(Case.of_result(result)):
+        print(finding)
+
+A rule is a small module in simrt.checks.rules; see simrt.checks.base for what a finding means and whom it blames.
+"""
+
+from simrt.checks.base import Finding, Limits, Rule, chosen, find_rule, found, judge, rule, rules
+from simrt.checks.case import Case
+
+__all__ = ["Case", "Finding", "Limits", "Rule", "chosen", "find_rule", "found", "judge", "rule", "rules"]
