@@ -10,7 +10,6 @@ import base64
 import json
 import logging
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,15 +19,16 @@ from websockets.exceptions import ConnectionClosed
 
 from .dial import CallFailed, auth_headers, dial
 from .playout import Playout
+from .tasks import Tasks
 from .tools import Output, Tool, ToolCall, ToolError
 from .turns import Turns
+from .uplink import Uplink
 
 if TYPE_CHECKING:
     from simrt import Line
 
 logger = logging.getLogger(__name__)
 
-FRAME_MS = 20
 READY_TIMEOUT_S = 30.0
 
 _FORMAT_TYPES = {"pcm16": "audio/pcm", "ulaw": "audio/pcmu", "alaw": "audio/pcma"}
@@ -50,13 +50,9 @@ class Desk(ABC):
         self._calls_seen: set[str] = set()
         self._outcomes: dict[str, asyncio.Future[str]] = {}
         self._notes = 0
-        self._held: deque[bytes] = deque()
-        self._forgotten = 0
-        self._ready = False
+        self._uplink = Uplink(line.microphone, self._append, self.hold_ms)
         self._socket: ClientConnection | None = None
-        self._over = asyncio.Event()
-        self._crash: Exception | None = None
-        self._tasks: dict[asyncio.Task[None], None] = {}  # a set would cancel them in any order
+        self._tasks = Tasks()
 
     @abstractmethod
     def tools(self) -> list[Tool]:
@@ -68,11 +64,11 @@ class Desk(ABC):
             headers = self.line.headers or auth_headers()
             self.spawn(self._listen())  # first: the caller talks from pickup on
             self.spawn(self._talk(headers))
-            await self._over.wait()
+            await self._tasks.over.wait()
         finally:
             await self._shut()
-        if self._crash is not None:
-            raise self._crash
+        if self._tasks.crash is not None:
+            raise self._tasks.crash
 
     async def _talk(self, headers: dict[str, str]) -> None:
         clock = asyncio.get_running_loop().time
@@ -83,17 +79,13 @@ class Desk(ABC):
                 await self._set_up()
         except TimeoutError as error:
             raise CallFailed(f"the session was not ready after {READY_TIMEOUT_S:.0f} s") from error
-        self._ready = True
-        held = f"{len(self._held)} frames held, {self._forgotten} dropped"
+        held = self._uplink.open()
         self.line.note(f"session ready {clock() - pickup:.2f} s after pickup: {held}")
-        self.spawn(self._flush())
+        self.spawn(self._uplink.flush())
         await self._receive()
 
     async def _shut(self) -> None:
-        self._over.set()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.end()
         if self._socket is not None:
             # Read on while closing: the server's answer comes after whatever it has already sent.
             await asyncio.gather(self._socket.close(), self._discard())
@@ -106,9 +98,9 @@ class Desk(ABC):
 
     def end(self, reason: str) -> None:
         """Hang up; `run` closes the connection."""
-        if not self._over.is_set():
+        if not self._tasks.over.is_set():
             self.line.note(f"hanging up: {reason}")
-            self._over.set()
+            self._tasks.over.set()
 
     def outcome(self, response_id: str) -> "asyncio.Future[str]":
         """Done with the status of this response when its `response.done` arrives, if it does."""
@@ -124,22 +116,8 @@ class Desk(ABC):
     # The caller's audio
 
     async def _listen(self) -> None:
-        async for frame in self.line.microphone:
-            if not self._ready:
-                self._held.append(frame)
-                if len(self._held) * FRAME_MS > self.hold_ms:
-                    self._held.popleft()
-                    self._forgotten += 1
-            elif self._held:
-                self._held.append(frame)  # behind those that are still to be sent
-            else:
-                await self._append(frame)
+        await self._uplink.listen()
         self.end("the caller hung up")
-
-    async def _flush(self) -> None:
-        while self._held:
-            await self._append(self._held[0])
-            self._held.popleft()  # only now: while one is on its way, no later frame may go straight out
 
     async def _append(self, frame: bytes) -> None:
         await self._send({"type": "input_audio_buffer.append", "audio": base64.b64encode(frame).decode()})
@@ -307,18 +285,7 @@ class Desk(ABC):
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Work that ends with the call at the latest."""
-        task = asyncio.create_task(self._guard(work))
-        self._tasks[task] = None
-        task.add_done_callback(self._tasks.pop)
-
-    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except ConnectionClosed:
-            pass  # _receive sees it too, and reports it
-        except Exception as crash:
-            self._crash = self._crash or crash
-            self._over.set()
+        self._tasks.spawn(work)
 
 
 def _parse(message: str | bytes) -> dict[str, Any]:

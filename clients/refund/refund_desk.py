@@ -242,7 +242,7 @@ class RefundDesk(GoodbyeDesk):
         self.inform(text)
 
     def _remind_once(self, news: News, last: Reply) -> None:
-        if self._over.is_set() or "end_call" in last.calls or self.turns.busy:
+        if self._tasks.over.is_set() or "end_call" in last.calls or self.turns.busy:
             return
         if self._caller_has_turn:
             return  # it brings a reply of its own, which may say it
