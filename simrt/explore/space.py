@@ -79,10 +79,11 @@ class Space:
             if fault is not None:
                 yield Drawn(fault, tuple(walk.made))
 
-    def singles(self) -> Iterator[Drawn]:
-        """Every fault once: the classes take turns, each with its more promising ones first."""
+    def singles(self, start: int = 0) -> Iterator[Drawn]:
+        """Every fault once: the classes take turns, that of number `start` the first, each with its more promising
+        ones first."""
         seen: set[Fault] = set()
-        turns = [self.in_order(kind) for kind in self.kinds]
+        turns = [self.in_order(kind) for kind in (*self.kinds[start:], *self.kinds[:start])]
         while turns:
             left = []
             for faults in turns:
@@ -166,7 +167,7 @@ class _Ranks:
     def index(self, count: int, first: Sequence[int]) -> int:
         place = len(self.ranks)
         now = min(self.given[place], count - 1) if place < len(self.given) else 0
-        order = list(dict.fromkeys((*first, *range(count))))
+        order: list[int] = list(dict.fromkeys((*first, *range(count))))
         self.ranks.append(now)
         self.counts.append(count)
         self.made.append(order[now])
