@@ -29,7 +29,7 @@ from simrt.replay.vad import VadName, detect, make_vad
 from simrt.trace import Opening
 
 _OUTPUT = "conversation.item.create:function_call_output"
-_NOTICE_US = 96_000  # how much of a turn's voice has arrived when the server takes it for speech
+NOTICE_US = 96_000  # how much of a turn's voice has arrived when the server takes it for speech
 _LAG_US = 30_000  # from that position's arrival to the event
 _DEFAULT_SESSION: dict[str, Any] = {
     "type": "realtime",
@@ -56,6 +56,22 @@ _DEFAULT_SESSION: dict[str, Any] = {
     },
     "include": None,
 }
+
+
+def voice_of(samples: Samples, pacing: Pacing, vad: VadName = "energy") -> tuple[int, int, int, int]:
+    """What the VAD reports over a clip followed by silence: start and stop ms, onset and end of the voice in µs."""
+    detector = make_vad(vad, prefix_ms=pacing.prefix_ms, silence_ms=pacing.silence_ms)
+    lead = pacing.prefix_ms + 32 * 4
+    quiet = np.zeros(PCM24.rate * (pacing.silence_ms + 200) // 1000, np.int16)
+    padded = np.concatenate([np.zeros(PCM24.rate * lead // 1000, np.int16), samples, quiet])
+    events = detect(detector, padded, PCM24.rate)
+    starts = [ms - lead for what, ms in events if what == "start"]
+    stops = [ms - lead for what, ms in events if what == "stop"]
+    if not starts or not stops:
+        length = len(samples) * 1000 // PCM24.rate
+        return -pacing.prefix_ms, length + pacing.silence_ms, 0, length * 1000
+    onset_us = (starts[0] + pacing.prefix_ms) * 1000
+    return starts[0], stops[-1], onset_us, detector.speech_end_us - lead * 1000
 
 
 class Author:
@@ -108,7 +124,7 @@ class Author:
     def turn(self, turn: Turn, index: int) -> ScoredTurn:
         """A caller turn: its speech events, its item, its transcript."""
         samples = turn.samples if turn.samples is not None else np.zeros(0, np.int16)
-        start_ms, stop_ms, onset_us, end_us = self._voice(samples)
+        start_ms, stop_ms, onset_us, end_us = voice_of(samples, self.pacing, self.vad)
         item_id = self._id("item")
         scored = ScoredTurn(
             index,
@@ -116,7 +132,7 @@ class Author:
             turn.text,
             samples,
             list(turn.words),
-            start_at_us=onset_us + _NOTICE_US,
+            start_at_us=onset_us + NOTICE_US,
             start_value_us=start_ms * 1000,
             stop_at_us=stop_ms * 1000,
             stop_value_us=stop_ms * 1000,
@@ -170,22 +186,6 @@ class Author:
         asked = self.expect("conversation.item.create:message")
         for kind in ("conversation.item.added", "conversation.item.done"):
             self.add(asked, 20_000, {"type": kind, "previous_item_id": self._last_item, "item": item})
-
-    def _voice(self, samples: Samples) -> tuple[int, int, int, int]:
-        """What the VAD reports over a clip followed by silence: start and stop ms, onset and end of the voice in
-        µs."""
-        vad = make_vad(self.vad, prefix_ms=self.pacing.prefix_ms, silence_ms=self.pacing.silence_ms)
-        lead = self.pacing.prefix_ms + 32 * 4
-        quiet = np.zeros(PCM24.rate * (self.pacing.silence_ms + 200) // 1000, np.int16)
-        padded = np.concatenate([np.zeros(PCM24.rate * lead // 1000, np.int16), samples, quiet])
-        events = detect(vad, padded, PCM24.rate)
-        starts = [ms - lead for what, ms in events if what == "start"]
-        stops = [ms - lead for what, ms in events if what == "stop"]
-        if not starts or not stops:
-            length = len(samples) * 1000 // PCM24.rate
-            return -self.pacing.prefix_ms, length + self.pacing.silence_ms, 0, length * 1000
-        onset_us = (starts[0] + self.pacing.prefix_ms) * 1000
-        return starts[0], stops[-1], onset_us, vad.speech_end_us - lead * 1000
 
     def reply(self, reply: Reply, cause: Cause, key: ReplyKey) -> None:
         """One response: speech, a tool call, or both."""

@@ -9,6 +9,8 @@ from simrt.cassette.store import Cassette, load_cached
 from simrt.errors import CassetteError
 from simrt.faults.base import Fault
 from simrt.replay.authored import author
+from simrt.replay.authored_live import author_live
+from simrt.replay.live import LiveSession
 from simrt.replay.realtime import RealtimeSession
 from simrt.replay.score import Score
 from simrt.replay.score_generic import score_generic
@@ -16,12 +18,15 @@ from simrt.replay.score_realtime import RealtimeScorer
 from simrt.replay.session import GenericSession, Observer, Session
 from simrt.replay.vad import VadName
 
+_SESSIONS: dict[str, type[Session]] = {"realtime": RealtimeSession, "live": LiveSession}
+
 
 def build_score(cassette: Cassette, vad: VadName = "energy") -> Score:
     """The score of a cassette. `vad` finds the voice in authored turns."""
     header = cassette.header
     if cassette.script is not None:
-        return author(cassette.script, header.profile, vad)
+        write = author_live if cassette.script.dialect == "live" else author
+        return write(cassette.script, header.profile, vad)
     if header.dialect == "realtime":
         return RealtimeScorer(cassette.trace, header).score()
     return score_generic(cassette.trace, header)
@@ -55,5 +60,4 @@ def make_session(
     score: Score, faults: Sequence[Fault] = (), seed: int = 0, observer: Observer | None = None
 ) -> Session:
     """A fresh session that plays a score to one client."""
-    kind = RealtimeSession if score.dialect == "realtime" else GenericSession
-    return kind(score, faults, seed, observer)
+    return _SESSIONS.get(score.dialect, GenericSession)(score, faults, seed, observer)

@@ -26,7 +26,12 @@ OPEN: Cause = ("open", 0)
 
 class ScoredFrame(msgspec.Struct):
     """One server frame. `reply` numbers the responses that carry audio, `response` all of them; `audio_start_us` is
-    where this frame's audio lies in its reply, and `audio_us` how long it is (0 for frames without audio)."""
+    where this frame's audio lies in its reply, and `audio_us` how long it is (0 for frames without audio).
+
+    Live: `position_us` says how far behind its cause's position on the timeline (a reply's frames: behind the reply's
+    start) the frame has its own, and `delay_us` counts from the moment at which that is reached. None: the cause is no
+    position, and `delay_us` counts from its moment.
+    """
 
     index: int
     payload: str | bytes
@@ -41,6 +46,7 @@ class ScoredFrame(msgspec.Struct):
     audio_us: int = 0
     nth: int = 0
     t_us: int = 0
+    position_us: int | None = None
 
 
 class ScoredTurn(msgspec.Struct):
@@ -51,7 +57,8 @@ class ScoredTurn(msgspec.Struct):
     `stop_value_us` is what `audio_start_ms` / `audio_end_ms` say. `home_us` is where the clip lay in the recorded
     input buffer. The voice itself lies between `onset_us` and `speech_end_us`. `cut_us`: how long after the
     caller's first sound a reply is cut off where the server confirms a barge-in first (PolyAI); 0: at
-    `speech_started`. `samples` None: the recording has no usable caller audio, so the events hang on other causes.
+    `speech_started`. `over`: the replies that went on while it was said (Live).
+    `samples` None: the recording has no usable caller audio, so the events hang on other causes.
     """
 
     index: int
@@ -73,11 +80,17 @@ class ScoredTurn(msgspec.Struct):
     barge_in: bool = False
     hearing: Hearing = "turn"
     leave: bool = False
+    over: list[ReplyKey] = []
     utterance: Any = None  # what the listener makes of the clip (simrt.replay.listener.Utterance), once for all calls
 
 
 class ScoredReply(msgspec.Struct):
-    """One response that carries audio. `words` are ms since its first sample."""
+    """One response that carries audio. `words` are ms since its first sample.
+
+    Live: it begins `start_us` behind the position of `cause`; on the recording that was at `home_us` of the timeline
+    (0: authored). `content`: the commentary that it answers, its own text if empty. `over`: it began while the caller
+    talked.
+    """
 
     index: ReplyKey
     response: int
@@ -86,6 +99,11 @@ class ScoredReply(msgspec.Struct):
     text: str = ""
     words: list[Word] | None = None
     audio_us: int = 0
+    cause: Cause = OPEN
+    start_us: int = 0
+    home_us: int = 0
+    content: str = ""
+    over: bool = False
 
 
 class ClientEvent(msgspec.Struct):
@@ -95,6 +113,24 @@ class ClientEvent(msgspec.Struct):
     nth: int
     event: dict[str, Any] | None
     t_us: int = 0
+
+
+class LiveScore(msgspec.Struct):
+    """The agent's side of a Live timeline: a row of audio deltas of `slot_us` each, the slots.
+
+    Slot j goes out when the timeline has reached its beginning and `lags[j]` more has passed, `lag_us` where the
+    recording has no such slot. `fillers`: the recorded deltas between replies, by slot. `run_us`: how far the recorded
+    timeline ran on by itself after all of the caller's audio, `run_from_us`, had arrived (byte counts that are not
+    complete). `usage_us`: where the timeline stood at each recorded `session.usage.updated`, by frame index.
+    """
+
+    slot_us: int = 100_000
+    lag_us: int = 800_000
+    lags: list[int] = []
+    fillers: dict[int, ScoredFrame] = {}
+    run_from_us: int = 0
+    run_us: int = 0
+    usage_us: dict[int, int] = {}
 
 
 class Score(msgspec.Struct):
@@ -116,6 +152,7 @@ class Score(msgspec.Struct):
     pacing: Pacing = Pacing()
     authored: bool = False
     own: int = 0
+    live: LiveScore | None = None
 
     @property
     def own_frames(self) -> list[ScoredFrame]:

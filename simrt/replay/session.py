@@ -205,6 +205,10 @@ class Session(ABC):
             if send.frame is not None and send.frame.audio_start_us + send.frame.audio_us >= total:
                 observer.reply_ended(reply, now_us, False)
 
+    def acted(self, number: int, now_us: int) -> None:
+        """The caller has done what the plan's fault of that number has them do."""
+        self.armed[number].acted(now_us)
+
     def pong_due(self, now_us: int) -> int:
         """When a ping of the client that comes now is answered."""
         return max([now_us, *(armed.pong(now_us) for armed in self.armed)])
