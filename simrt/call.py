@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from simrt.audio import PCM24, AudioFormat
-from simrt.caller import Caller, Clock, Ear, Line, ReplyKey, Say
+from simrt.caller import Caller, Clock, Ear, Line, Say
 from simrt.cassette.store import Cassette
 from simrt.cues import says_of
 from simrt.errors import CallError, WorldError
 from simrt.faults.base import Fault
 from simrt.faults.plan import check_plan, parse_plan
-from simrt.invariant import Invariant, Watch
-from simrt.replay.build import make_session, score_of
+from simrt.invariant import Invariant
+from simrt.replay.build import score_of
 from simrt.replay.score import Score
 from simrt.replay.server import ReplayPeer, WebSocketServer
-from simrt.replay.session import Session, Verdict
+from simrt.replay.session import Verdict
 from simrt.replay.vad import VadName
 from simrt.result import CallerTurn, CallResult, FunctionCall, Reply
+from simrt.stage import Stage
 from simrt.trace import Trace
-from simrt.wire import Peer, Refusal, Request
 from simrt.world import World
 from simrt.world.stuck import place_of
 
@@ -34,77 +34,7 @@ URL = "ws://simrt.test/v1/realtime?model=simrt"
 HEADERS = {"Authorization": "Bearer simrt"}
 CAP_MS = 600_000
 _PACKAGE = str(Path(__file__).parent) + os.sep
-_PATHS = ("/realtime", "/live/sessions")
 _the_clients = contextvars.ContextVar("simrt_client", default=False)  # whether what runs is the client's
-
-
-class Stage:
-    """The replay side of one call: sessions for the client's connections, and the ear that hears what they send."""
-
-    def __init__(
-        self,
-        score: Score,
-        faults: Sequence[Fault],
-        seed: int,
-        clock: Clock,
-        ear: Ear | None,
-        invariants: Sequence[Invariant] = (),
-    ) -> None:
-        self.score, self.faults, self.seed = score, faults, seed
-        self.clock, self.ear = clock, ear
-        self.watch = Watch(invariants)
-        self.peers: list[ReplayPeer] = []
-        self.refusals = 0
-        self.refused_session: Session | None = None
-        self.extended: Score | None = None
-        self.finished: Callable[[ReplayPeer], None] | None = None
-        self.heard: dict[int, tuple[str, int]] = {}
-        self._offset_us = 0
-        self._texts: set[ReplyKey] = set()
-
-    def accept(self, request: Request) -> Peer | Refusal:
-        """Each connection gets a session of its own; a path that no realtime API has is 404."""
-        path = request.path.partition("?")[0].rstrip("/")
-        if not path.endswith(_PATHS):
-            return Refusal(404, f"simrt serves paths that end in {' or '.join(_PATHS)}, not {path}")
-        session = make_session(self.score, self.faults, self.seed, self)
-        if self.score.dialect == "realtime" and session.score is not self.score:
-            self.extended = session.score
-        session.context.refusals = self.refusals
-        refusal = session.accept(request)
-        if refusal is not None:
-            self.refusals += 1
-            self.refused_session = session
-            return refusal
-        peer = ReplayPeer(session, request, self.finished)
-        self._offset_us = peer.opened_us = self.clock.now_us()
-        if self.watch.steps:
-            number = len(self.peers)
-            peer.on_frame = lambda frame: self.watch.frame(frame, peer.opened_us, number, len(peer.trace.frames) - 1)
-        self.peers.append(peer)
-        return peer
-
-    # Observer
-
-    def audio_sent(self, reply: ReplyKey, audio: bytes, fmt: AudioFormat, t_us: int) -> None:
-        """A piece of a reply has left the server."""
-        if self.ear is None:
-            return
-        if reply not in self._texts:
-            self._texts.add(reply)
-            scored = next((r for r in (self.extended or self.score).replies if r.index == reply), None)
-            if scored is not None:
-                self.ear.text(reply, scored.text, scored.words, scored.audio_us / 1000)
-        self.ear.sent(reply, fmt.decode(audio), t_us + self._offset_us, fmt.rate)
-
-    def reply_ended(self, reply: ReplyKey, t_us: int, cut: bool) -> None:
-        """No more of it will come."""
-        if self.ear is not None:
-            self.ear.ended(reply, t_us + self._offset_us, cut)
-
-    def turn_heard(self, turn: int, transcript: str, words_lost: int, t_us: int) -> None:
-        """The server has taken a turn."""
-        self.heard[turn] = (transcript, words_lost)
 
 
 def run_call(
@@ -173,7 +103,9 @@ def pick_up(
     line = Line.on(clock, url, HEADERS if headers is None else headers, format)
     ear = Ear(line.speaker)
     stage = Stage(score, plan, seed, clock, ear, invariants)
-    return Conversation(client, line, ear, score, plan, wanted, cap_ms), stage
+    talk = Conversation(client, line, ear, score, plan, wanted, cap_ms)
+    talk.fault_acted = stage.caller_acted
+    return talk, stage
 
 
 class Conversation:
@@ -191,9 +123,14 @@ class Conversation:
     ) -> None:
         self.client, self.line, self.ear = client, line, ear
         replies = sum(isinstance(reply.index, int) for reply in score.replies)
-        extra = [say for fault in plan for say in fault.says(score)]
-        self.says = [*says, *extra]
+        lines = list(says)
+        for number, fault in enumerate(plan):
+            lines = fault.recast(lines, score, number)
+        self._of_fault = [(say, number) for number, fault in enumerate(plan) for say in fault.says(score)]
+        self.says = [*lines, *(say for say, _ in self._of_fault)]
         self.caller = Caller(self.says, line, ear, replies=replies)
+        self.caller.acted.append(self._acted)
+        self.fault_acted: Callable[[int], object] = lambda number: None
         self.cap_ms = cap_ms
         self.capped = False
         self.error: BaseException | None = None
@@ -201,6 +138,11 @@ class Conversation:
         self.left: list[str] = []  # tasks of the client that were still running when it had returned
         self._failed: list[asyncio.Task[Any]] = []
         self._running: dict[asyncio.Task[Any], None] = {}
+
+    def _acted(self, say: Say) -> None:
+        for own, number in self._of_fault:
+            if own is say:
+                self.fault_acted(number)
 
     async def run(self) -> None:
         """From pickup to hang-up: until the client returns, raises, or hits the cap."""
@@ -278,6 +220,7 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
     sessions = [peer.session for peer in stage.peers]
     first = sessions[0] if sessions else stage.refused_session
     verdict = first.final_verdict() if first is not None else Verdict()
+    verdict.unfired = stage.unfired()
     verdict.unsaid = [f"{say.clip.name} ({say.cue})" for say in talk.caller.unsaid if say.clip.duration_us]
     if len(sessions) > 1:
         verdict.notes.append(f"the client connected {len(sessions)} times")

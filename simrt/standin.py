@@ -6,7 +6,7 @@ For when there is no key and no network: what comes out is a cassette like any o
 import asyncio
 from pathlib import Path
 
-from simrt.call import HEADERS, Client, Conversation, Stage, finish
+from simrt.call import HEADERS, Client, Conversation, finish
 from simrt.caller import Clock, Ear, Line
 from simrt.cassette.header import Word
 from simrt.cassette.script import Script
@@ -18,6 +18,7 @@ from simrt.replay.realtime import RealtimeSession
 from simrt.replay.server import serve
 from simrt.result import CallResult
 from simrt.scripts import PROFILE
+from simrt.stage import Stage
 
 
 async def record_stand_in(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import websockets
 
-from simrt.call import HEADERS, URL, Conversation, Stage, finish, run_call
+from simrt.call import HEADERS, URL, Conversation, finish, run_call
 from simrt.caller import Caller, Clock, Ear, Line, fixture_clip
 from simrt.cassette.header import Header
 from simrt.cassette.script import Reply, Script, Turn
@@ -28,6 +28,7 @@ from simrt.cues import says_of
 from simrt.replay.build import score_of
 from simrt.replay.score import Score
 from simrt.replay.server import WebSocketServer
+from simrt.stage import Stage
 from simrt.trace import Trace
 from simrt.wire import Link
 from simrt.world import World

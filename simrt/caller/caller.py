@@ -44,6 +44,7 @@ class Caller:
     def __init__(self, says: Iterable[Say], line: Line, ear: Ear, *, replies: int = 0) -> None:
         self.utterances: list[Utterance] = []
         self.listeners: list[Callable[[Utterance], object]] = []
+        self.acted: list[Callable[[Say], object]] = []
         self.last_cue_us = 0
         self._line = line
         self._clock = line.clock
@@ -52,6 +53,8 @@ class Caller:
         self._queue: list[_Wait] = []
         self._armed: list[_Wait] = []
         self._busy_until = 0
+        self._silent = False  # nothing more will be said in order
+        self._ends: list[int] = []  # of the lines in order
         self._running = False
         for say in says:
             self.add(say)
@@ -118,6 +121,8 @@ class Caller:
         if not self._running or self._line.hung_up or wait not in self._armed:
             return
         self._disarm(wait)
+        if self._silent and not wait.say.parallel:
+            return
         cue_us = self._moment(wait)
         if cue_us is None:
             return
@@ -141,6 +146,8 @@ class Caller:
             since = -1 if wait.say.parallel else self._busy_until
             base = ear.quiet_us()
             base = base if base is not None and base > since else None
+        elif cue.turn is not None:
+            base = self._ends[cue.turn] if cue.turn < len(self._ends) else None
         elif cue.reply is not None:
             if cue.anchor == "heard":
                 return ear.when_heard(cue.reply, cue.offset_us / 1000)
@@ -150,8 +157,12 @@ class Caller:
     def _say(self, wait: _Wait, cue_us: int) -> None:
         say = wait.say
         self._armed.remove(wait)
-        if say.leave and not say.clip.duration_us:
-            self._line.cut("caller")
+        for acted in self.acted:
+            acted(say)
+        self._rest(say)
+        if not say.clip.duration_us and (say.leave or say.parallel):
+            if say.leave:
+                self._line.cut("caller")
             return
         started_us = self._line.microphone.say(say.clip)
         ended_us = started_us + say.clip.duration_us
@@ -166,5 +177,19 @@ class Caller:
             self._clock.call_at(ended_us, self._line.cut, "caller")
         if not say.parallel:
             del self._queue[0]
+            self._ends.append(ended_us)
+            for other in list(self._armed):
+                if other.cue.turn is not None:
+                    self._check(other)
             if self._queue and self._running:
                 self._arm(self._queue[0])
+
+    def _rest(self, say: Say) -> None:
+        """Say nothing for a while after this one."""
+        from_us = self._clock.now_us() + say.clip.duration_us
+        if say.rest_us is None:
+            self._silent = True
+        elif say.rest_us:
+            self._busy_until = max(self._busy_until, from_us + say.rest_us)
+        if say.gap:
+            self._line.microphone.skip(from_us, None if say.rest_us is None else from_us + say.rest_us)

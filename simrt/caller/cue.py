@@ -6,6 +6,7 @@
     reply[2].end+600ms              after it ended: all of it was sent, and nothing of it is queued any more
     reply["answer-0"].end+600ms     a reply that is on no recording, by its key
     line.quiet+800ms                when nothing has played for that long after something was heard
+    turn[0].end+900ms               after the caller's own first line ended (lines in order, those in parallel aside)
 
 Units are ms and s; a moment without an offset is the moment itself.
 """
@@ -24,9 +25,9 @@ ReplyKey = int | str
 
 _T = TypeVar("_T", bound=str)
 
-Anchor = Literal["pickup", "start", "heard", "end", "quiet"]
+Anchor = Literal["pickup", "start", "heard", "end", "quiet", "said"]
 
-_SUBJECTS = ("pickup", "reply", "line")
+_SUBJECTS = ("pickup", "reply", "line", "turn")
 _MOMENTS: tuple[Literal["start", "heard", "end"], ...] = ("start", "heard", "end")
 _UNITS = {"ms": 1_000, "s": 1_000_000}
 _EXAMPLES = 'pickup+300ms, reply[0].end+600ms, reply[-1].heard+500ms, reply["answer-0"].end+600ms, line.quiet+800ms'
@@ -45,11 +46,12 @@ class CueError(SimrtError):
 
 
 class Cue(msgspec.Struct, frozen=True):
-    """A moment of the call. `reply` goes with start, heard and end; `offset_us` is ≥ 0."""
+    """A moment of the call. `reply` goes with start, heard and end, `turn` with said; `offset_us` is ≥ 0."""
 
     anchor: Anchor
     reply: ReplyKey | None = None
     offset_us: int = 0
+    turn: int | None = None
 
     def resolve(self, replies: int) -> "Cue":
         """The same cue with a negative index counted from the end; `replies` is how many the cassette has.
@@ -69,6 +71,8 @@ class Cue(msgspec.Struct, frozen=True):
             return f"pickup{offset}"
         if self.anchor == "quiet":
             return f"line.quiet{offset}"
+        if self.anchor == "said":
+            return f"turn[{self.turn}].end{offset}"
         index = f'"{self.reply}"' if isinstance(self.reply, str) else self.reply
         return f"reply[{index}].{self.anchor}{offset}"
 
@@ -78,6 +82,8 @@ class Say(msgspec.Struct, frozen=True):
 
     `parallel`: waits for its cue independently of that order (a barge-in). `background`: not the caller's own voice
     (a television), so the caller does not wait for its end before speaking. `leave`: the caller hangs up at its end.
+    `rest_us`: for so long after it the caller says nothing in order (None: never again); with `gap` the microphone
+    gives no frames at all meanwhile.
     """
 
     clip: Clip
@@ -85,6 +91,8 @@ class Say(msgspec.Struct, frozen=True):
     parallel: bool = False
     background: bool = False
     leave: bool = False
+    rest_us: int | None = 0
+    gap: bool = False
 
 
 def parse_cue(text: str) -> Cue:
@@ -95,9 +103,14 @@ def parse_cue(text: str) -> Cue:
     subject, index, moment = match["subject"], match["index"], match["moment"]
     _one_of(text, subject, _SUBJECTS)
     offset_us = _offset(text, match)
+    if subject == "turn":
+        if index is None or not re.fullmatch(r"\s*\d+\s*", index):
+            raise CueError(f"cue {text!r}: which of the caller's lines? Write turn[0].end for the first")
+        _one_of(text, moment or "", ("end",), f"turn[{index}].")
+        return Cue("said", None, offset_us, int(index))
     if subject != "reply":
         if index is not None:
-            raise CueError(f"cue {text!r}: only a reply is numbered; cues look like {_EXAMPLES}")
+            raise CueError(f"cue {text!r}: only replies and turns are numbered; cues look like {_EXAMPLES}")
         if subject == "pickup":
             if moment:
                 raise CueError(f"cue {text!r}: pickup has no moments; write pickup+300ms")

@@ -47,6 +47,7 @@ class Microphone(AsyncIterator[bytes]):
         self._spoken: dict[int, bytes] = {}
         self._timeline: list[tuple[int, Samples]] = []
         self._mutes: list[tuple[int, int]] = []
+        self._skips: list[tuple[int, int | None]] = []
         self._next = 0
         self._closed = False
         self._waiters: list[asyncio.Future[None]] = []
@@ -72,6 +73,11 @@ class Microphone(AsyncIterator[bytes]):
             self._mutes.append(span)
             self._encode(*span)
 
+    def skip(self, start_us: int, end_us: int | None) -> None:
+        """Give no frames at all between these two moments (None: never again), as a line does that sends no silence."""
+        first = -(-max(start_us, self._clock.now_us()) // FRAME_US)
+        self._skips.append((first, None if end_us is None else -(-end_us // FRAME_US)))
+
     def close(self) -> None:
         """End the iteration: at hang-up."""
         self._closed = True
@@ -85,14 +91,18 @@ class Microphone(AsyncIterator[bytes]):
         clock = self._clock
         if self.opened_us is None:
             self._open()
-        while not self._closed and clock.now_us() < (self._next + 1) * FRAME_US:
+        while not self._closed:
+            due_us = self._due_us() if self._skips else (self._next + 1) * FRAME_US
+            if due_us is not None and clock.now_us() >= due_us:
+                break
             waiter = clock.loop.create_future()
-            timer = clock.call_at((self._next + 1) * FRAME_US, release, waiter)
+            timer = None if due_us is None else clock.call_at(due_us, release, waiter)
             self._waiters.append(waiter)
             try:
                 await waiter
             except BaseException:
-                timer.cancel()
+                if timer is not None:
+                    timer.cancel()
                 raise
             finally:
                 self._waiters.remove(waiter)
@@ -101,6 +111,15 @@ class Microphone(AsyncIterator[bytes]):
         frame = self._spoken.pop(self._next, self._silent)
         self._next += 1
         return frame
+
+    def _due_us(self) -> int | None:
+        """When the next frame is complete; None if there is none any more."""
+        for first, end in self._skips:
+            if first <= self._next and (end is None or self._next < end):
+                if end is None:
+                    return None
+                self._next = end
+        return (self._next + 1) * FRAME_US
 
     def _open(self) -> None:
         self.opened_us = self._clock.now_us()

@@ -12,10 +12,10 @@ from simrt.errors import SimrtError
 if TYPE_CHECKING:
     import ssl
 
-    from simrt.call import Stage
     from simrt.faults.base import Fault
     from simrt.replay.score import Score
     from simrt.replay.server import ReplayPeer
+    from simrt.stage import Stage
     from simrt.wire import Peer, Refusal, Request
 
 _HOST = "127.0.0.1"
@@ -69,8 +69,8 @@ class Counter:
 
     def accept(self, request: "Request") -> "Peer | Refusal":
         """Answer one opening handshake."""
-        from simrt.call import Stage
         from simrt.caller import Clock
+        from simrt.stage import Stage
         from simrt.wire import Refusal
 
         self._count += 1

@@ -71,6 +71,9 @@ class _Armed(Armed):
         super().__init__(fault, context, number)
         self.event_prefix = f"event_extra{number}_"
 
+    def acted(self, now_us: int) -> None:
+        """Only a turn that the server takes is a barge-in."""
+
     def emit(self, send: Send, now_us: int) -> tuple[Send, ...]:
         event = send.frame.event if send.frame is not None else None
         if event is not None and str(event.get("event_id")).startswith(self.event_prefix):

@@ -122,6 +122,10 @@ class Armed:
         """A ping of the client has come: when it is answered."""
         return now_us
 
+    def acted(self, now_us: int) -> None:
+        """The caller has done what the fault has them do."""
+        self.fire(now_us)
+
     def gate(self, event: dict[str, Any], now_us: int) -> bool:
         """A control event of the client has reached the server: True if it goes no further."""
         return False

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simrt.call import Conversation, Stage, finish, pick_up
+from simrt.call import Conversation, finish, pick_up
 from simrt.caller import Line
 from simrt.cassette.store import Cassette
 from simrt.errors import CallError, SimrtError
@@ -19,6 +19,7 @@ from simrt.pytest_plugin.settings import settings_of
 from simrt.replay.build import score_of
 from simrt.replay.server import WebSocketServer
 from simrt.result import CallResult
+from simrt.stage import Stage
 from simrt.world import VirtualLoop
 
 _TAKEN = frozenset({"says", "seed", "url", "headers", "format", "cap_ms", "invariants"})

@@ -44,7 +44,7 @@ def test_single_quotes_are_quotes() -> None:
         ("reply[].end", "by its number or by its key"),
         ("line.quite+1s", "did you mean line.quiet?"),
         ("line+1s", "line needs a moment"),
-        ("line[0].quiet", "only a reply is numbered"),
+        ("line[0].quiet", "only replies and turns are numbered"),
         ("pickup.end", "pickup has no moments"),
         ("pickup+300", "the unit is missing; write +300ms or +300s"),
         ("pickup+300sec", "unit 'sec' is not known"),
