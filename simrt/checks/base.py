@@ -104,6 +104,10 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a client may act on what it knew before an event crossed its own on the wire."""
     truncate_ms: float = 100
     """How far a truncate may miss what was heard."""
+    hang_up_ms: float = 7500
+    """How long a client must wait for the end of a goodbye that does not come, before it may hang up."""
+    idle_ms: float = 10000
+    """How long a line may be quiet before the client hangs up."""
     goodbye_ms: float = 1000
     """How long the line may stay open after everything is over (rules END4xx)."""
     notice_ms: float = 5000

@@ -228,25 +228,33 @@ class Reader:
         return item
 
 
+_REFUSALS = {
+    ALREADY_ACTIVE: "response.create",
+    "response_cancel_not_active": "response.cancel",
+    "input_audio_buffer_commit_empty": "input_audio_buffer.commit",
+    "item_truncate_invalid_item_id": "conversation.item.truncate",
+    "item_delete_invalid_item_id": "conversation.item.delete",
+    "item_retrieve_invalid_item_id": "conversation.item.retrieve",
+    "item_create_duplicate_item_id": "conversation.item.create",
+    "unsupported_content_type": "conversation.item.truncate",
+    "unsupported_parameter": "session.update",
+}
+
+
 def _error(event: Event, sent: dict[str, Event], connection: Connection) -> Error:
-    """What an error refuses: the event that it names; without a name, what its code says."""
+    """What an error refuses: the event that it names; without a name, the last of the type that its code speaks of."""
     code, named = event.text("error", "code"), event.text("error", "event_id")
+    message, param = event.text("error", "message"), event.text("error", "param")
     refuses = sent.get(named) if named else None
-    if refuses is None and code == ALREADY_ACTIVE:
-        before = [
-            e
-            for e in connection.events
-            if e.sender == "client" and e.kind == "response.create" and e.frame < event.frame
-        ]
+    kind = _REFUSALS.get(code)
+    if kind is None and param.partition(".")[0] == "session":
+        kind = "session.update"
+    elif kind is None and message.startswith("Audio content of"):
+        kind = "conversation.item.truncate"
+    if refuses is None and kind is not None:
+        before = [e for e in connection.events if e.sender == "client" and e.kind == kind and e.frame < event.frame]
         refuses = before[-1] if before else None
-    if refuses is None and code == "response_cancel_not_active":
-        before = [
-            e
-            for e in connection.events
-            if e.sender == "client" and e.kind == "response.cancel" and e.frame < event.frame
-        ]
-        refuses = before[-1] if before else None
-    return Error(event, code, event.text("error", "message"), refuses)
+    return Error(event, code, message, refuses)
 
 
 def _size(text: str) -> int:
