@@ -31,8 +31,10 @@ from simrt.world.stuck import place_of
 Client = Callable[[Line], Any]
 
 URL = "ws://simrt.test/v1/realtime?model=simrt"
+LIVE_URL = "ws://simrt.test/v1/live/sessions"
 HEADERS = {"Authorization": "Bearer simrt"}
 CAP_MS = 600_000
+_READY = ('"session.updated"', '"session.started"')
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _the_clients = contextvars.ContextVar("simrt_client", default=False)  # whether what runs is the client's
 
@@ -44,7 +46,7 @@ def run_call(
     *,
     says: Sequence[Say] | None = None,
     seed: int = 0,
-    url: str = URL,
+    url: str | None = None,
     headers: dict[str, str] | None = None,
     format: AudioFormat = PCM24,
     cap_ms: int = CAP_MS,
@@ -88,7 +90,7 @@ def pick_up(
     plan: Sequence[Fault] = (),
     says: Sequence[Say] | None = None,
     seed: int = 0,
-    url: str = URL,
+    url: str | None = None,
     headers: dict[str, str] | None = None,
     format: AudioFormat = PCM24,
     cap_ms: int = CAP_MS,
@@ -100,6 +102,7 @@ def pick_up(
     """
     wanted = [say for _, say in says_of(score)] if says is None else list(says)
     clock = Clock(asyncio.get_running_loop())
+    url = url or (LIVE_URL if score.dialect == "live" else URL)
     line = Line.on(clock, url, HEADERS if headers is None else headers, format)
     ear = Ear(line.speaker)
     stage = Stage(score, plan, seed, clock, ear, invariants)
@@ -283,9 +286,10 @@ def describe_error(error: BaseException) -> str:
 def _ready_ms(stage: Stage) -> float | None:
     for peer in stage.peers:
         for frame in peer.trace.frames:
-            if frame.sender == "server" and '"session.updated"' in str(frame.payload)[:200]:
+            head = str(frame.payload)[:200]
+            if frame.sender == "server" and any(kind in head for kind in _READY):
                 event = frame.event()
-                if event is not None and event.get("type") == "session.updated":
+                if event is not None and f'"{event.get("type")}"' in _READY:
                     return (peer.opened_us + frame.t_us) / 1000
     return None
 

@@ -46,7 +46,7 @@ class Stage:
         if not path.endswith(_PATHS):
             return Refusal(404, f"simrt serves paths that end in {' or '.join(_PATHS)}, not {path}")
         session = make_session(self.score, self.faults, self.seed, self)
-        if self.score.dialect == "realtime" and session.score is not self.score:
+        if self.score.dialect != "generic" and session.score is not self.score:
             self.extended = session.score
         session.context.refusals = self.refusals
         refusal = session.accept(request)
@@ -72,7 +72,8 @@ class Stage:
             return
         if reply not in self._texts:
             self._texts.add(reply)
-            scored = next((r for r in (self.extended or self.score).replies if r.index == reply), None)
+            known = (peer.session.reply_of(reply) for peer in self.peers)
+            scored = next((found for found in known if found is not None), None)
             if scored is not None:
                 self.ear.text(reply, scored.text, scored.words, scored.audio_us / 1000)
         self.ear.sent(reply, fmt.decode(audio), t_us + self._offset_us, fmt.rate)
