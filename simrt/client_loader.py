@@ -35,6 +35,16 @@ def load_client(name: str) -> Any:
     return found
 
 
+def cassettes_of(client: Any, name: str) -> list[str]:
+    """The cassettes that a client says are its own, in `cassettes` (names or paths). SimrtError: it says nothing."""
+    own = getattr(client, "cassettes", ())
+    if not own or isinstance(own, str) or not all(isinstance(one, str) for one in own):
+        raise SimrtError(
+            f'which cassette? {name} names none of its own: give one, or have the client say cassettes = ["…"]'
+        )
+    return list(own)
+
+
 def _module(name: str) -> ModuleType:
     from simrt.shipped import client_module
 

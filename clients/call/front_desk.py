@@ -16,6 +16,7 @@ BOOKINGS = {
 class FrontDesk(GoodbyeDesk):
     """Finds bookings, and ends the call with a goodbye."""
 
+    cassettes = ("front-desk",)
     instructions = (
         "You answer the phone at the front desk of the Harborview Inn. Be warm and brief: one or two short "
         "sentences. Ask for a surname and a day if you lack them, then call lookup_booking; tell the caller "

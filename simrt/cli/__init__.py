@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from simrt.cli.call import call_command
 from simrt.cli.console import INTERRUPTED, complain
 from simrt.cli.demo import demo_command
+from simrt.cli.explore import explore_command
 from simrt.cli.imports import import_command, recover_command
 from simrt.cli.measure import measure_command
 from simrt.cli.record import record_command
@@ -71,6 +72,7 @@ app.command("record")(record_command)
 app.command("serve")(serve_command)
 app.command("call")(call_command)
 app.command("measure")(measure_command)
+app.command("explore")(explore_command)
 app.command("show")(show_command)
 app.command("import")(import_command)
 app.command("recover")(recover_command)

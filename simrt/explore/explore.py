@@ -38,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True):
     the shortest plan, and what makes that call: `client`, `cassette`, `plan`, `seed`.
 
     `found_in`: the first run that showed it, counted from 1; `runs`: how many did; `calls`: made to shrink the plan.
-    `same`: whether the call with that plan was the same twice; if not, the client draws on something else than the call.
+    `same`: whether the call with that plan was the same twice; if not, the client depends on more than the call.
     """
 
     code: str

@@ -8,9 +8,11 @@
 
 Fixtures: `simrt_call` (run_call), `simrt_record` (record a cassette when `--simrt-record` says so), `simrt_snapshot`,
 `simrt_world` (a World); for asynchronous tests in virtual time `simrt_serve`. The marker `simrt` gives them defaults.
+Files that `simrt explore --save` has written are tests too.
 """
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,7 +42,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "those that are missing (once), all of them anew (rewrite).",
     )
     parser.addini("simrt_failures", "Where the traces and the audio of failed tests go.", default="simrt-failures")
+    parser.addini(
+        "simrt_regressions",
+        "Which files are regressions that simrt explore --save has written.",
+        type="args",
+        default=["*.simrt.json"],
+    )
     parser.addini("simrt_virtual_time", "Run every asynchronous test in virtual time.", type="bool", default=False)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Take the regression files of `simrt explore --save` for tests."""
+    if any(file_path.match(pattern) for pattern in parent.config.getini("simrt_regressions")):
+        from simrt.pytest_plugin.regressions import RegressionFile
+
+        return RegressionFile.from_parent(parent, path=file_path)
+    return None
 
 
 def pytest_configure(config: pytest.Config) -> None:
