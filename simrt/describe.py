@@ -19,8 +19,11 @@ from typing import Any
 import msgspec
 import yaml
 
+from simrt.delegations import delegations
 from simrt.dialect import Formats, dialect
+from simrt.dialect.live import OUTPUT_AUDIO
 from simrt.result import CallResult
+from simrt.stretches import Utterances, is_live, place, quiet_frames
 from simrt.trace import Frame, Trace, parse_event
 
 WIDTH = 150
@@ -69,6 +72,7 @@ def call_text(result: CallResult, sections: Mapping[str, Any] | None = None) -> 
         "transcript": result.transcript.splitlines(),
         "caller turns": list(_turns(result)),
         "replies": list(_replies(result)),
+        **({"delegations": list(_delegations(result, labels))} if any(map(is_live, result.traces)) else {}),
         "timeline": [_row("ms", "who", "what"), *timeline],
         "verdict": _verdict(result),
     }
@@ -90,6 +94,19 @@ def _replies(result: CallResult) -> Iterator[str]:
             f"{reply.reply!s:<8} audio {reply.audio_ms:>6.0f} ms  heard {reply.heard_ms:>6.0f} ms  {end:<7}{again}  "
             f"{_quoted(reply.heard_text)}"
         )
+
+
+def _delegations(result: CallResult, labels: "Labels") -> Iterator[str]:
+    for opened_ms, trace in zip(result.opened_ms, result.traces, strict=True):
+        for delegation in delegations(trace):
+            if delegation.id:
+                name = labels.of("delegation", delegation.id)
+                yield f"{name}  at {delegation.offset_ms} ms  {delegation.outcome}"
+            else:
+                yield "without a delegation"
+            for append in delegation.appends:
+                sent = f"{round(opened_ms + append.sent_us / 1000):>7} ms"
+                yield f"  {append.kind:<12} {sent}  {append.fate}  {_limited(_quoted(append.content))}"
 
 
 def _verdict(result: CallResult) -> list[str]:
@@ -126,7 +143,7 @@ def _timeline(result: CallResult, labels: "Labels") -> list[tuple[str, str, str]
 
 
 class _Run(msgspec.Struct):
-    """Events that share one line."""
+    """Events that share one line. `span`: where a transcript lies on a Live session's timeline, in ms."""
 
     t_us: int
     sender: str
@@ -137,6 +154,7 @@ class _Run(msgspec.Struct):
     audio_us: int = 0
     audio: bytearray | None = None
     text: str = ""
+    span: tuple[int, int] | None = None
 
     def what(self, labels: "Labels") -> str:
         size = f"×{self.count} over {round((self.last_us - self.t_us) / 1000)} ms"
@@ -144,7 +162,8 @@ class _Run(msgspec.Struct):
             body = f"{round(self.audio_us / 1000)} ms {_hash(bytes(self.audio))} {size}"
         else:
             body = f"{_limited(labels.show(self.text))} {size}"
-        return " ".join(filter(None, (self.kind, self.ids, body)))
+        at = f"at {self.span[0]}–{self.span[1]} ms" if self.span else ""
+        return " ".join(filter(None, (self.kind, self.ids, at, body)))
 
 
 class _Lines:
@@ -154,12 +173,15 @@ class _Lines:
         self._trace = trace
         self._labels = labels
         self._runs: dict[tuple[str, str], _Run] = {}
+        self._live = is_live(trace)
+        self._quiet = quiet_frames(trace, "live") if self._live else set()
+        self._utterances = Utterances()
 
     def rows(self) -> Iterator[tuple[int, str, str]]:
         """(µs since the connection opened, who, what); what shares a line stands where the first of it was."""
-        speaks, formats = dialect("realtime"), Formats()
+        speaks, formats = dialect("live" if self._live else "realtime"), Formats()
         rows: list[_Run | tuple[int, str, str]] = []
-        for frame in self._trace.frames:
+        for index, frame in enumerate(self._trace.frames):
             event = frame.event()
             if event is None:
                 rows.append((frame.t_us, frame.sender, _opaque(frame.payload)))
@@ -168,7 +190,7 @@ class _Lines:
             key = speaks.audio_key(frame.sender, event)
             kind = str(event.get("type"))
             if key is not None or (kind.endswith(".delta") and isinstance(event.get("delta"), str)):
-                run, first = self._run(frame, kind, event, key or "delta")
+                run, first = self._run(index, frame, kind, event, key or "delta")
                 value = str(event.get(key or "delta", ""))
                 if key is None:
                     run.text += value
@@ -188,14 +210,30 @@ class _Lines:
         for row in rows:
             yield (row.t_us, row.sender, row.what(self._labels)) if isinstance(row, _Run) else row
 
-    def _run(self, frame: Frame, kind: str, event: dict[str, Any], key: str) -> tuple[_Run, bool]:
-        ids = self._body(event, "type", key)
+    def _run(self, index: int, frame: Frame, kind: str, event: dict[str, Any], key: str) -> tuple[_Run, bool]:
+        """The run that a frame belongs to, and whether it is the first in it.
+
+        Live names no reply: there it is the utterance for a transcript, and for the agent's audio the stretch of
+        speech; its silence is one run.
+        """
+        span = place(event) if self._live else None
+        ids = self._body(event, "type", key, *(("start_ms", "end_ms") if span else ()))
+        if self._live and frame.sender == "server":
+            if self._utterances.opens(event):
+                self._runs.pop((kind, ids), None)
+            if index in self._quiet:
+                self._runs.pop((kind, ids), None)
+                ids = " ".join(filter(None, (ids, "silence")))
+            if kind == OUTPUT_AUDIO:
+                span = None
         run = self._runs.get((kind, ids))
         first = run is None
         if run is None:
-            run = self._runs[kind, ids] = _Run(frame.t_us, frame.sender, kind, ids)
+            run = self._runs[kind, ids] = _Run(frame.t_us, frame.sender, kind, ids, span=span)
         run.count += 1
         run.last_us = frame.t_us
+        if run.span and span:
+            run.span = (run.span[0], span[1])
         return run, first
 
     def _body(self, event: dict[str, Any], *without: str) -> str:
@@ -237,7 +275,7 @@ class Labels:
         if isinstance(value, dict):
             out = {}
             for name in sorted(value, key=_order):
-                if name in _DROPPED or (name in _INDEXES and value[name] == 0):
+                if _is_noise(name, value[name]):
                     continue
                 item = self.plain(value[name], key or parent, name)
                 if item is not None and item not in ("", [], {}):
@@ -264,6 +302,13 @@ class Labels:
         if isinstance(value, str) and _BARE.fullmatch(value):
             return value
         return _quoted(value)
+
+
+def _is_noise(name: str, value: Any) -> bool:
+    """What no reader wants to see in a diff. Tokens vary from run to run; the seconds that Live counts do not."""
+    if name == "usage" and isinstance(value, dict) and "seconds" in value and "type" not in value:
+        return False
+    return name in _DROPPED or (name in _INDEXES and value == 0)
 
 
 def _order(key: str) -> tuple[int, str]:

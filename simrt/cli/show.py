@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from simrt.cassette.header import Header
     from simrt.cassette.script import Script
     from simrt.cassette.store import Cassette
+    from simrt.delegations import Delegation
     from simrt.replay.score import Score
     from simrt.trace import Opening, Trace
 
@@ -44,6 +45,8 @@ def text(cassette: "Cassette", every: bool = False) -> Iterator[str]:
     yield from _opening(cassette.trace.opening)
     yield from _frames(cassette.trace, cassette.header.dialect, every)
     yield from _score(score_of(cassette))
+    if cassette.header.dialect == "live":
+        yield from _delegations(cassette.trace)
 
 
 def _header(header: "Header") -> Iterator[str]:
@@ -111,6 +114,24 @@ def _score(score: "Score") -> Iterator[str]:
         yield "  none"
 
 
+def _delegations(trace: "Trace") -> Iterator[str]:
+    from simrt.cli.show_rows import cut
+    from simrt.delegations import delegations
+
+    found = delegations(trace)
+    yield "\ndelegations"
+    for number, delegation in enumerate(found, 1):
+        if delegation.id:
+            yield f"  {number!s:<9} {f'at {delegation.offset_ms} ms':<12} {delegation.outcome}"
+        else:
+            yield "  without a delegation"
+        for append in delegation.appends:
+            sent = f"{append.sent_us / 1_000_000:.3f}"
+            yield f"  {sent:>9} {append.kind:<12} {append.fate}  {cut(append.content)}"
+    if not found:
+        yield "  none"
+
+
 _ON = {
     "turn": "after the turn",
     "create": "on response.create",
@@ -151,6 +172,7 @@ def as_dict(cassette: "Cassette", every: bool = False) -> dict[str, Any]:
     import msgspec
 
     from simrt.cli.show_rows import pieces
+    from simrt.delegations import delegations
     from simrt.replay.build import score_of
 
     frames = []
@@ -184,10 +206,29 @@ def as_dict(cassette: "Cassette", every: bool = False) -> dict[str, Any]:
         "turns": turns,
         "replies": replies,
     }
+    if cassette.header.dialect == "live":
+        shown["delegations"] = [_delegation(each) for each in delegations(trace)]
     if script is not None:
         shown["script"] = {"pacing": script.pacing, "steps": [_without_samples(step) for step in script.steps]}
     plain: dict[str, Any] = msgspec.to_builtins(shown)
     return plain
+
+
+def _delegation(delegation: "Delegation") -> dict[str, Any]:
+    appends = [
+        {
+            "kind": append.kind,
+            "content": append.content,
+            "sent_ms": append.sent_us / 1000,
+            "placed_ms": None if append.start_ms is None else [append.start_ms, append.end_ms],
+            "acked_ms": None if append.acked_us is None else append.acked_us / 1000,
+            "error": append.error,
+        }
+        for append in delegation.appends
+    ]
+    if not delegation.id:
+        return {"id": None, "appends": appends}
+    return {"id": delegation.id, "offset_ms": delegation.offset_ms, "outcome": delegation.outcome, "appends": appends}
 
 
 def _without_samples(step: Any) -> Any:

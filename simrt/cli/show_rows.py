@@ -8,6 +8,7 @@ import msgspec
 
 from simrt.describe import Labels
 from simrt.dialect import Formats, dialect
+from simrt.stretches import Utterances, place, quiet_frames
 from simrt.trace import Frame, Trace
 
 WIDTH = 110
@@ -15,7 +16,10 @@ WIDTH = 110
 
 
 class Row(msgspec.Struct):
-    """One line: a frame, or `count` of one kind that follow each other (audio, deltas) from `t_us` to `last_us`."""
+    """One line: a frame, or `count` of one kind that follow each other (audio, deltas) from `t_us` to `last_us`.
+
+    `quiet`: its audio is silence. `span`: start and end of a transcript on a Live session's timeline, in ms.
+    """
 
     t_us: int
     sender: str
@@ -24,16 +28,20 @@ class Row(msgspec.Struct):
     count: int = 1
     last_us: int = 0
     audio_us: int | None = None
+    quiet: bool = False
+    span: tuple[int, int] | None = None
 
     def line(self) -> str:
         """In fixed columns."""
         kind = self.kind if self.count == 1 else f"{self.kind} ×{self.count}"
         more = []
         if self.audio_us is not None:
-            more.append(f"{self.audio_us / 1000:.0f} ms of audio")
+            more.append(f"{self.audio_us / 1000:.0f} ms of {'silence' if self.quiet else 'audio'}")
+        if self.span is not None:
+            more.append(f"at {self.span[0]}–{self.span[1]} ms")
         if self.count > 1:
             more.append(f"until {self.last_us / 1_000_000:.3f}")
-        essentials = "  ".join(filter(None, (" ".join(more), cut(self.what))))
+        essentials = "  ".join(filter(None, (" ".join(more), cut(self.what.strip()))))
         return f"{self.t_us / 1_000_000:>9.3f}  {self.sender:<6}  {kind:<52}  {essentials}".rstrip()
 
 
@@ -69,11 +77,15 @@ def pieces(trace: Trace, speaks: str) -> Iterator[Piece]:
 
 
 def rows(trace: Trace, speaks: str, *, every: bool = False) -> list[Row]:
-    """A row a frame; audio and deltas that no other frame comes between share one, unless `every` asks for each."""
-    labels = Labels()
+    """A row a frame; audio and deltas that no other frame comes between share one, unless `every` asks for each.
+
+    Live's tracks never end: there, silence and speech have rows of their own, and so has each utterance.
+    """
+    labels, utterances = Labels(), Utterances()
+    quiet = quiet_frames(trace, speaks) if speaks == "live" else set()
     out: list[Row] = []
     open_runs: dict[tuple[str, str], Row] = {}
-    for piece in pieces(trace, speaks):
+    for index, piece in enumerate(pieces(trace, speaks)):
         frame, event = piece.frame, piece.event
         kind = str(event.get("type")) if event is not None else "binary" if isinstance(frame.payload, bytes) else "text"
         if frame.synthetic:
@@ -83,9 +95,12 @@ def rows(trace: Trace, speaks: str, *, every: bool = False) -> list[Row]:
         if not folds:
             open_runs.clear()
         run = None if every or not folds else open_runs.get((frame.sender, kind))
-        if run is None:
+        opens = event is not None and utterances.opens(event)
+        span = place(event) if event is not None and isinstance(delta, str) else None
+        if run is None or opens or run.quiet != (index in quiet):
             what = str(delta) if isinstance(delta, str) else essentials(frame, event, labels)
-            row = Row(frame.t_us, frame.sender, kind, what, last_us=frame.t_us, audio_us=piece.audio_us)
+            row = Row(frame.t_us, frame.sender, kind, what, last_us=frame.t_us, audio_us=piece.audio_us, span=span)
+            row.quiet = index in quiet
             out.append(row)
             if folds:
                 open_runs[frame.sender, kind] = row
@@ -96,6 +111,8 @@ def rows(trace: Trace, speaks: str, *, every: bool = False) -> list[Row]:
             run.audio_us = (run.audio_us or 0) + piece.audio_us
         else:
             run.what += str(delta)
+        if run.span is not None and span is not None:
+            run.span = (run.span[0], span[1])
     return out
 
 
