@@ -1,12 +1,15 @@
 """One job: what it says of calls that go well, badly, and not at all."""
 
+import json
 import pickle
 from pathlib import Path
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
 from simrt.call import run_call
+from simrt.cli import app
 from simrt.client_loader import load_client
 from simrt.errors import SimrtError
 from simrt.explore import Job, Outcome, run_job
@@ -68,21 +71,19 @@ def test_a_fault_that_can_never_fire_is_no_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "said"),
+    ("status", "name", "body", "said"),
     [
-        ("raising", "async def client(line):\n    raise ValueError('no')\n", "the client raised ValueError: no"),
-        ("absent", "async def client(line): ...\n", "without ever connecting"),
-        (
-            "waiting",
-            "import asyncio\nasync def client(line):\n    await asyncio.get_running_loop().create_future()\n",
-            "never ended the call",
-        ),
-        ("leaving", "import sys\nasync def client(line):\n    sys.exit(3)\n", "SystemExit(3)"),
+        ("raised", "raising", "raise ValueError('no')", "the client raised ValueError: no"),
+        ("raised", "absent", "pass", "without ever connecting"),
+        ("raised", "leaving", "sys.exit(3)", "SystemExit(3)"),
+        ("stuck", "waiting", "await asyncio.get_running_loop().create_future()", "never ended the call"),
+        ("stuck", "spinning", "while True: await asyncio.sleep(0)", "never"),
     ],
 )
-def test_whatever_a_client_does_there_is_an_outcome(home: Path, name: str, body: str, said: str) -> None:
+def test_whatever_a_client_does_there_is_an_outcome(home: Path, status: str, name: str, body: str, said: str) -> None:
+    body = f"import asyncio, sys\nasync def client(line):\n    {body}\n"
     outcome = run_job(Job(module(home, body, name), SHORT))
-    assert (outcome.status, outcome.failed) == ("failed", True)
+    assert (outcome.status, outcome.failed) == (status, True)
     assert said in str(outcome.error)
     assert outcome.figures["failed"] == 1
 
@@ -93,8 +94,16 @@ def test_whatever_a_client_does_there_is_an_outcome(home: Path, name: str, body:
         (Job("clients.call:Nobody", SHORT), "has no 'Nobody'"),
         (Job("clients.call:Call", "nonesuch"), "no shipped cassette of that name"),
         (Job("clients.call:Call", SHORT, ("stal",)), "did you mean 'stall'"),
+        (Job("clients.call:Call", SHORT, select=("XYZ",)), "no rule's code begins with 'XYZ'"),
+        (Job("clients.call:Call", SHORT, limits={"hold": 1.0}), "there are hold_ms, "),
     ],
 )
 def test_a_job_that_nobody_can_do_is_an_error(job: Job, said: str) -> None:
     with pytest.raises(SimrtError, match=said):
         run_job(job)
+
+
+def test_simrt_call_makes_the_same_call() -> None:
+    job = Job("clients.refund:RefundDesk", "wrong-card", ("spread",), seed=7)
+    command = ["call", job.client, job.cassette, "--fault", *job.plan, "--seed", "7", "--json"]
+    assert json.loads(CliRunner().invoke(app, command).stdout)["trace_sha256"] == run_job(job).trace_sha256
