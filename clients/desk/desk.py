@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from .dial import CallFailed, auth_headers, dial
+from .dial import CallFailed, auth_headers, dial, why_closed
 from .playout import Playout
 from .tasks import Tasks
 from .tools import Output, Tool, ToolCall, ToolError
@@ -155,7 +155,7 @@ class Desk(ABC):
             try:
                 event = _parse(await self._connection.recv())
             except ConnectionClosed as closed:
-                raise CallFailed(f"the server closed the connection {_why(closed)} before {kind}") from closed
+                raise CallFailed(f"the server closed the connection {why_closed(closed)} before {kind}") from closed
             if event.get("type") == kind:
                 return event
             if event.get("type") == "error":
@@ -173,7 +173,7 @@ class Desk(ABC):
             try:
                 message = await self._connection.recv()
             except ConnectionClosed as closed:
-                self.end(f"the connection was lost {_why(closed)}")
+                self.end(f"the connection was lost {why_closed(closed)}")
                 return
             event = _parse(message)
             try:
@@ -300,9 +300,3 @@ def _parse(message: str | bytes) -> dict[str, Any]:
 def _object(event: dict[str, Any], key: str) -> dict[str, Any]:
     value = event.get(key)
     return value if isinstance(value, dict) else {}
-
-
-def _why(closed: ConnectionClosed) -> str:
-    if closed.rcvd is None:
-        return "(no close frame)"
-    return f"({closed.rcvd.code} {closed.rcvd.reason})" if closed.rcvd.reason else f"({closed.rcvd.code})"

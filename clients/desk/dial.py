@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
 KEY_VARIABLES = ("DIALOG_API_KEY", "OPENAI_API_KEY")
 
@@ -59,6 +59,13 @@ def explained(url: str, variables: tuple[str, ...] = KEY_VARIABLES) -> Iterator[
         raise CallFailed(f"{where} did not answer in time: check the network, then call again") from error
     except OSError as error:
         raise CallFailed(f"cannot reach {where}: {error}") from error
+
+
+def why_closed(closed: ConnectionClosed) -> str:
+    """How the other side closed a connection, in brackets."""
+    if closed.rcvd is None:
+        return "(no close frame)"
+    return f"({closed.rcvd.code} {closed.rcvd.reason})" if closed.rcvd.reason else f"({closed.rcvd.code})"
 
 
 def _key_advice(variables: tuple[str, ...]) -> str:
