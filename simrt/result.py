@@ -157,7 +157,7 @@ def timeline(result: CallResult) -> list[TimelineRow]:
         for frame in trace.frames:
             event = parse_event(frame.payload)
             kind = str(event.get("type")) if event is not None else f"{len(frame.payload)} bytes"
-            if not kind.endswith((".delta", "input_audio_buffer.append")):
+            if not kind.endswith((".delta", "input_audio_buffer.append", "input_audio.append")):
                 add(opened_us + frame.t_us, frame.sender, kind + (" (synthetic)" if frame.synthetic else ""))
         for mark in trace.marks:
             add(opened_us + mark.t_us, mark.kind, str(mark.detail.get("fault", mark.detail)))

@@ -98,3 +98,8 @@ def test_the_seconds_used_are_shown_and_tokens_are_not() -> None:
     tokens = {"type": "response.done", "usage": {"total_tokens": 15}}
     timed = {"type": "x.completed", "usage": {"type": "duration", "seconds": 3.9}}
     assert rows((1, "server", tokens), (2, "server", timed)) == ["response.done", "x.completed"]
+
+
+def test_the_timeline_is_without_audio_and_deltas() -> None:
+    call = result(heard(1), spoken(2), said(3, "Hi", 0, 200), created(4, "item_1", 0))
+    assert [row.what for row in call.timeline] == ["session.delegation.created"]
