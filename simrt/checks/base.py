@@ -82,7 +82,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much of the caller's speech a client must be able to hold until the session can take it."""
     unheard_ms: float = 60
     """Audio of a reply that may go unheard: less is no sound that anybody misses."""
-    cap_ms: float = 8000
+    hang_up_ms: float = 7500
     """How long a client must wait for a goodbye that does not end, counted from the tool call that hangs up."""
     barge_in_ms: float = 300
     """How long a reply may go on after the client was told that the caller talks, or that the reply is cancelled."""
@@ -104,8 +104,6 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a client may act on what it knew before an event crossed its own on the wire."""
     truncate_ms: float = 100
     """How far a truncate may miss what was heard."""
-    hang_up_ms: float = 7500
-    """How long a client must wait for the end of a goodbye that does not come, before it may hang up."""
     idle_ms: float = 10000
     """How long a line may be quiet before the client hangs up."""
     goodbye_ms: float = 1000

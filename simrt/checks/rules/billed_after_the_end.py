@@ -1,0 +1,45 @@
+"""The connection was kept open although the call was over: seconds that are billed for nothing.
+
+Nobody on the line notices; the bill does. Connected time is billed until the socket closes, and so is each second of
+silence that is sent. The call is over when the line is hung up, by whoever, or when it has been quiet for so long that
+nobody can be waiting for anything (`idle_ms`).
+
+To mend: close the connection first thing when the caller hangs up; after a goodbye, hang up when it has been heard.
+"""
+
+from collections.abc import Iterator
+
+from simrt.checks.base import Finding, found, rule
+from simrt.checks.case import Case
+
+
+@rule("END408", "billed-after-the-end", "The connection stayed open after the end of the call")
+def check(case: Case) -> Iterator[Finding]:
+    """A connection that outlived the line, and a line that was kept though nothing was said on it any more."""
+    result = case.result
+    if result is None or result.closed_by == "cap":
+        return
+    for connection in case.connections:
+        over_us = connection.closed_us
+        if over_us is not None and over_us - case.end_us > case.limits.goodbye_ms * 1000:
+            yield found(
+                case.end_us,
+                f"the line was hung up, and the connection stayed open for {(over_us - case.end_us) / 1e6:.1f} s more",
+                connection=connection.number,
+                billed_ms=(over_us - case.end_us) / 1000,
+            )
+            return
+    if case.hung_up_by != "client" or case.agent_speech is None:
+        return
+    ends = [end for _, end in (*case.caller_speech, *case.agent_speech)]
+    if not ends:
+        return
+    quiet_us = max(ends)
+    acted = [event.t_us for event in case.events if not event.kind.endswith(".delta") and event.t_us <= case.end_us]
+    since_us = max(quiet_us, *acted) if acted else quiet_us
+    if case.end_us - since_us > case.limits.idle_ms * 1000:
+        yield found(
+            since_us,
+            f"the line was kept for {(case.end_us - since_us) / 1e6:.1f} s in which nothing was said or done",
+            billed_ms=(case.end_us - since_us) / 1000,
+        )
