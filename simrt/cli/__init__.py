@@ -21,6 +21,7 @@ from simrt.cli.measure import measure_command
 from simrt.cli.record import record_command
 from simrt.cli.serve import serve_command
 from simrt.cli.show import show_command
+from simrt.cli.sweep import sweep_command
 from simrt.cli.verify import verify_command
 from simrt.errors import SimrtError
 
@@ -72,6 +73,7 @@ app.command("record")(record_command)
 app.command("serve")(serve_command)
 app.command("call")(call_command)
 app.command("measure")(measure_command)
+app.command("sweep")(sweep_command)
 app.command("explore")(explore_command)
 app.command("show")(show_command)
 app.command("import")(import_command)

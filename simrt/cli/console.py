@@ -10,6 +10,7 @@ from simrt.errors import SimrtError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from simrt.cassette.store import Cassette
 
@@ -30,6 +31,15 @@ def console(*, stderr: bool = False) -> "Console":
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = _PIPE_WIDTH
     return made
+
+
+def progress_bar() -> "Progress":
+    """What is done of each task and how much time is left, on stderr; nothing where that is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    out = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
 
 
 def scrubbed(text: str) -> str:

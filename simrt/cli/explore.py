@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simrt.cli.console import INTERRUPTED, complain, console, find_cassette, many, print_json
+from simrt.cli.console import INTERRUPTED, complain, console, find_cassette, many, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from simrt.explore.explore import Failure, Search
 
 
@@ -44,7 +42,7 @@ def explore_command(
 ) -> None:
     """Search for what breaks a client: faults near interesting moments, alone and together, drawn at random.
 
-    Each failure is shrunk to the shortest plan. The same seed has the same findings. Exit status 1: something was found.
+    Each failure is shrunk to the shortest plan. The same seed has the same findings. Exit status 1: some were found.
     """
     from simrt.client_loader import cassettes_of, load_client
     from simrt.explore.executors import crew
@@ -59,7 +57,7 @@ def explore_command(
         runs = 200
     job = Job(client, names[0], select=tuple(select or ()), ignore=tuple(ignore or ()))
     # what a client prints must not end up in the JSON
-    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext(), _progress() as progress:
+    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext(), progress_bar() as progress:
         calls = progress.add_task("calls", total=runs)
         shrinks = progress.add_task("failures shrunk", total=None, visible=False)
         with crew(executor, workers) as hands:
@@ -83,14 +81,6 @@ def explore_command(
         raise typer.Exit(INTERRUPTED)
     if found.failures:
         raise typer.Exit(1)
-
-
-def _progress() -> "Progress":
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    out = console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
 
 
 def _command(failure: "Failure") -> str:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simrt.cli.console import FAULT_HELP, INTERRUPTED, complain, console, find_cassette, many, print_json
+from simrt.cli.console import FAULT_HELP, INTERRUPTED, complain, console, find_cassette, many, print_json, progress_bar
 from simrt.errors import SimrtError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
     from rich.table import Table
 
     from simrt.measure import Run, Tally
@@ -60,7 +59,7 @@ def measure_command(
     done: list[Run] = []
     interrupted = False
     # what a client prints must not end up in the JSON
-    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext(), _progress() as progress:
+    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext(), progress_bar() as progress:
         task = progress.add_task("calls", total=runs * len(places))
         try:
             for run in measure(load, list(places.values()), runs, seed=seed, faults=plan, workers=cores):
@@ -97,14 +96,6 @@ def _place(name: str) -> str:
         near = difflib.get_close_matches(name, SCRIPTS, n=1, cutoff=0.5)
         meant = f"did you mean {near[0]!r}" if near else f"there are {', '.join(SCRIPTS)}"
         raise SimrtError(f"no script is called {name!r} ({meant}), and no cassette: {error}") from None
-
-
-def _progress() -> "Progress":
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    out = console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
 
 
 def _json(
