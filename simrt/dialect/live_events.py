@@ -1,7 +1,8 @@
 """The events that a Live server sends, as JSON objects in the shape of the OpenAI SDK's models (openai.types.live).
 
 All times are milliseconds on the session timeline. `client_event_id` is the `event_id` of the command that an event
-answers; it is left out when the client gave none.
+answers; it is left out when the client gave none. After `session.closed` the server closes the WebSocket without a code
+(1005, observed); after a refusal with the code that the Problem names.
 """
 
 from typing import Any, Literal
@@ -11,9 +12,6 @@ from simrt.dialect.live_commands import Problem
 
 AppendKind = Literal["commentary", "thinking", "instructions"]
 CloseReason = Literal["close_requested", "expired", "content", "remote_hangup", "connection_lost"]
-
-CLOSE_CODES: dict[str, int] = {"rate_limit_exceeded": 1013}
-"""WebSocket close codes by the code of the error before them; after `session.closed` the server sends none (1005)."""
 
 
 def made(kind: str, event_id: str, client_event_id: Any = None, **fields: Any) -> Event:
