@@ -9,6 +9,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from simrt.faults.base import Send
+from simrt.replay.early import CLOSERS, closed_early, follow, item_of
 from simrt.replay.listener import Match
 from simrt.replay.score import ScoredFrame, ScoredTurn
 from simrt.replay.session import Fires, Queued
@@ -19,15 +20,6 @@ if TYPE_CHECKING:
 _ACK_US = 50_000  # session.update to session.updated, measured live
 _QUICK_US = 20_000
 _LEAST_COMMIT_US = 100_000
-_CLOSERS = (
-    "response.output_audio.done",
-    "response.output_audio_transcript.done",
-    "response.output_text.done",
-    "response.content_part.done",
-    "conversation.item.done",
-    "response.output_item.done",
-    "response.done",
-)
 _POLYAI_DETECTION = {"type", "create_response"}
 
 
@@ -290,33 +282,26 @@ class Answers:
         moved = {f.index for e in rest if (f := _frame_of(e)) is not None}
         s.remove(rest + [e for e in s.queued() if isinstance(e[3], Fires) and e[3].frame.index in moved])
         before = [f for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number]
-        said = s.said.get(number or 0, "") + "".join(
-            str((f.event or {}).get("delta", ""))
-            for f in sorted(before, key=lambda f: f.index)
-            if f.kind == "response.output_audio_transcript.delta"
-        )
-        opened = set(s.open_items) | {
-            str(((f.event or {}).get("item") or {}).get("id")) for f in before if f.kind == "response.output_item.added"
-        }
-        done = False
+        opened = copy.deepcopy(s.output_items)
+        for earlier in sorted(before, key=lambda f: f.place):
+            follow(opened, earlier.kind, earlier.event or {})
+        done, details = False, {"type": "cancelled", "reason": reason}
         for waiting in sorted(rest, key=lambda e: e[:3]):
             frame = _frame_of(waiting)
             if frame is None:
                 continue
             event = frame.event or {}
-            item_id = str(event.get("item_id") or (event.get("item") or {}).get("id"))
-            keep = frame.kind in _CLOSERS or frame.kind == "rate_limits.updated"
-            if frame.kind not in ("response.done", "rate_limits.updated") and item_id not in opened:
+            keep = frame.kind in CLOSERS or frame.kind == "rate_limits.updated"
+            if frame.kind not in ("response.done", "rate_limits.updated") and item_of(event) not in opened:
                 keep = False
             if not keep:
                 s.cut.add(frame.index)
                 continue
-            s.overrides[frame.index] = _closed_early(frame, event, said, reason)
+            s.overrides[frame.index] = closed_early(event, opened, "cancelled", details)
             done = done or frame.kind == "response.done"
             s.schedule(frame, at_us, cut=True)
         if not done and number is not None:
             body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
-            details = {"type": "cancelled", "reason": reason}
             self._say(at_us, "response.done", response={**body, "status_details": details, "usage": None})
             s.active = None
 
@@ -333,31 +318,3 @@ class Answers:
 
 def _frame_of(entry: Queued) -> ScoredFrame | None:
     return entry[3] if isinstance(entry[3], ScoredFrame) else None
-
-
-def _closed_early(frame: ScoredFrame, event: dict[str, Any], said: str, reason: str) -> dict[str, Any]:
-    """A closing event of a response, as it is when the response was cancelled half-way."""
-    event = copy.deepcopy(event)
-    if "transcript" in event:
-        event["transcript"] = said
-    part = event.get("part")
-    if isinstance(part, dict) and "transcript" in part:
-        part["transcript"] = said
-    item = event.get("item")
-    if isinstance(item, dict):
-        _incomplete(item, said)
-    response = event.get("response")
-    if isinstance(response, dict):
-        response["status"] = "cancelled"
-        response["status_details"] = {"type": "cancelled", "reason": reason}
-        for output in response.get("output") or []:
-            _incomplete(output, said)
-    return event
-
-
-def _incomplete(item: dict[str, Any], said: str) -> None:
-    if item.get("type") == "message":
-        item["status"] = "incomplete"
-        for part in item.get("content") or []:
-            if "transcript" in part:
-                part["transcript"] = said

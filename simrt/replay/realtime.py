@@ -16,6 +16,7 @@ from simrt.dialect.base import Formats
 from simrt.dialect.realtime import AUDIO_DELTAS, GA_TO_BETA, apply_session
 from simrt.faults.base import Armed, Fault, Send
 from simrt.replay.answers import Answers
+from simrt.replay.early import Opened, follow
 from simrt.replay.restate import convert, merge, quoted, restated, same, stated_detection
 from simrt.replay.score import Cause, Score, ScoredFrame, ScoredReply, ScoredTurn, control_kind
 from simrt.replay.session import Observer, Session, Verdict
@@ -67,8 +68,7 @@ class RealtimeSession(Session):
         self.active_id = ""
         self.item_audio_us: dict[str, int] = {}
         self.items: dict[str, dict[str, Any]] = {}
-        self.said: dict[int, str] = {}
-        self.open_items: dict[str, str] = {}
+        self.output_items: dict[str, Opened] = {}  # the output items of the latest response
         self._repeated: str | bytes | None = None
         self._repeated_audio = b""
         self._appends = 0
@@ -248,7 +248,7 @@ class RealtimeSession(Session):
             self.item_audio_us[item_id] = self.item_audio_us.get(item_id, 0) + played
         elif kind == "response.created":
             self.active, self.active_id = frame.response, str((event.get("response") or {}).get("id"))
-            self.open_items = {}
+            self.output_items = {}
         elif kind == "response.done":
             cut = (event.get("response") or {}).get("status") == "cancelled"
             if self.active == frame.response:
@@ -257,14 +257,10 @@ class RealtimeSession(Session):
                     self.answers.drop_rest(frame)
             if cut and frame.reply is not None and self.observer is not None:
                 self.observer.reply_ended(frame.reply, now_us, True)
-        elif kind == "response.output_item.added":
-            self.open_items[str((event.get("item") or {}).get("id"))] = kind
-        elif kind == "response.output_item.done":
-            self.open_items.pop(str((event.get("item") or {}).get("id")), None)
-        elif kind == "response.output_audio_transcript.delta" and frame.response is not None:
-            self.said[frame.response] = self.said.get(frame.response, "") + str(event.get("delta") or "")
         elif kind in ("session.created", "session.updated"):
             self.session = event.get("session") or {}
+        if frame.response is not None:
+            follow(self.output_items, kind, event)
         item = event.get("item")
         if isinstance(item, dict) and item.get("id"):
             self.items[str(item["id"])] = item

@@ -25,8 +25,10 @@ OPEN: Cause = ("open", 0)
 
 
 class ScoredFrame(msgspec.Struct):
-    """One server frame. `reply` numbers the responses that carry audio, `response` all of them; `audio_start_us` is
-    where this frame's audio lies in its reply, and `audio_us` how long it is (0 for frames without audio).
+    """One server frame. `index` is its own; of those due at one moment the one with the lower `place` goes first:
+    `rank` if it has one, else the index. `reply` numbers the responses that carry audio, `response` all of them;
+    `audio_start_us` is where this frame's audio lies in its reply, and `audio_us` how long it is (0 for frames without
+    audio).
 
     Live: `position_us` says how far behind its cause's position on the timeline (a reply's frames: behind the reply's
     start) the frame has its own, and `delay_us` counts from the moment at which that is reached. None: the cause is no
@@ -47,6 +49,11 @@ class ScoredFrame(msgspec.Struct):
     nth: int = 0
     t_us: int = 0
     position_us: int | None = None
+    rank: float | None = None
+
+    @property
+    def place(self) -> float:
+        return self.index if self.rank is None else self.rank
 
 
 class ScoredTurn(msgspec.Struct):

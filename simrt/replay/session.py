@@ -79,7 +79,7 @@ class Timed(msgspec.Struct):
 
 
 Entry = ScoredFrame | Fires | Timed | Send | End
-Queued = tuple[int, int, int, Entry]
+Queued = tuple[int, float, int, Entry]
 
 
 class Session(ABC):
@@ -247,9 +247,9 @@ class Session(ABC):
                 continue
             moved = armed.shift(frame, due_us)
             if moved != due_us:
-                self._push(min(moved, due_us), frame.index, Fires(armed, frame))
+                self._push(min(moved, due_us), frame.place, Fires(armed, frame))
                 due_us = moved
-        self._push(due_us, frame.index, frame)
+        self._push(due_us, frame.place, frame)
         return due_us
 
     def reply_of(self, key: ReplyKey) -> ScoredReply | None:
@@ -264,9 +264,9 @@ class Session(ABC):
             self.verdict.synthetic.append(f"{kind} ({code})" if code else kind)
         self._push(now_us, _LAST, Send(msgspec.json.encode(event).decode(), kind, synthetic=synthetic))
 
-    def _push(self, due_us: int, index: int, entry: Entry) -> None:
+    def _push(self, due_us: int, place: float, entry: Entry) -> None:
         self._count += 1
-        heapq.heappush(self._queue, (due_us, index, self._count, entry))
+        heapq.heappush(self._queue, (due_us, place, self._count, entry))
 
     def queued(self) -> list[Queued]:
         """What waits for its time: (due, order, order, entry), in no order."""
