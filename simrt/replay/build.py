@@ -14,6 +14,7 @@ from simrt.replay.live import LiveSession
 from simrt.replay.realtime import RealtimeSession
 from simrt.replay.score import Score
 from simrt.replay.score_generic import score_generic
+from simrt.replay.score_live import LiveScorer
 from simrt.replay.score_realtime import RealtimeScorer
 from simrt.replay.session import GenericSession, Observer, Session
 from simrt.replay.vad import VadName
@@ -29,6 +30,8 @@ def build_score(cassette: Cassette, vad: VadName = "energy") -> Score:
         return write(cassette.script, header.profile, vad)
     if header.dialect == "realtime":
         return RealtimeScorer(cassette.trace, header).score()
+    if header.dialect == "live":
+        return LiveScorer(cassette.trace, header).score()
     return score_generic(cassette.trace, header)
 
 

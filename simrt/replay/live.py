@@ -215,7 +215,7 @@ class LiveSession(Session):
     def reached(self, cause: Cause, position_us: int) -> None:
         """A cause with a place on the timeline has come about there: its frames and its replies follow."""
         for frame in self.score.answers.get(cause, ()):
-            if frame.reply is None:
+            if frame.reply is None and frame.kind != OUTPUT_AUDIO:
                 self.at(position_us, frame)
         for reply in self.score.replies:
             if reply.cause == cause:

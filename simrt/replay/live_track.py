@@ -23,7 +23,7 @@ from simrt.replay.score import LiveScore, ScoredFrame, ScoredReply
 if TYPE_CHECKING:
     from simrt.replay.live import LiveSession
 
-GAP_US = 200_000  # between a reply and one that had to wait for its end
+GAP_US = 600_000  # between a reply and one that had to wait for its end
 KUGEL_SPEED = 5  # how many times faster than real time speech is made
 TEXT_US = 10_000  # the words of a slot come this much behind it
 _FILLER = 1 << 39  # sorts made-up silence behind recorded frames of the same moment

@@ -56,8 +56,7 @@ class LiveTurns:
         s.timeline.wait(max(onset_us, match.from_us), TURN, lambda position: self._starts(turn, position))
         s.timeline.wait(match.offset_us + turn.stop_at_us, TURN, lambda position: self._stops(turn, position))
         self._spread(turn)
-        for frame in s.score.answers.get(("turn.start", turn.index), ()):
-            s.at(match.offset_us, frame)
+        s.reached(("turn.start", turn.index), match.offset_us)
 
     def _spread(self, turn: ScoredTurn) -> None:
         """Which words of the turn each of its transcript deltas tells."""
@@ -76,7 +75,11 @@ class LiveTurns:
             return
         self.talking.add(turn.index)
         speaking = self.s.track.speaking
-        if speaking is None or speaking.index not in turn.over:
+        if speaking is None or speaking.index in turn.over:
+            return
+        if turn.cut_us:
+            self.s.timeline.wait(position_us + turn.cut_us, TURN, self.s.track.cut)
+        else:
             self.s.track.cut(position_us)
 
     def _stops(self, turn: ScoredTurn, position_us: int) -> None:

@@ -12,8 +12,7 @@ from simrt.trace import Frame, Sender
 
 KEYS = frozenset({"t", "dir", "event"})
 
-DIALECT = "generic"
-"""What these sessions are stored as; the Live protocol's own dialect goes here when there is one."""
+DIALECT = "live"
 
 _AUDIO_KEYS: dict[Sender, str] = {"client": "audio", "server": "delta"}
 _MAX_BYTES = 16 << 20

@@ -1,0 +1,423 @@
+"""Scores Live recordings: what each server frame hangs on, mostly a position on the timeline.
+
+Where the caller's audio is whole, its turns are found in it and what follows a turn moves with that. Byte counts say
+when the timeline had come how far, and nothing more: there all hangs on absolute positions.
+"""
+
+import base64
+import binascii
+import statistics
+from bisect import bisect_right
+from typing import Any
+
+import msgspec
+
+from simrt.cassette.header import Header
+from simrt.dialect import Formats, dialect
+from simrt.dialect.live import INPUT_AUDIO, OUTPUT_AUDIO, session_format
+from simrt.replay.clips import CallerAudio, place_words
+from simrt.replay.live_appends import APPENDS
+from simrt.replay.live_stretches import Stretch, Text, find_stretches, find_turns
+from simrt.replay.live_timeline import Timeline
+from simrt.replay.live_track import OUTPUT_TEXT
+from simrt.replay.live_turns import COMMITTED, DELEGATED, INPUT_TEXT
+from simrt.replay.live_words import ENOUGH, fit
+from simrt.replay.score import (
+    Cause,
+    ClientEvent,
+    LiveScore,
+    Score,
+    ScoredFrame,
+    ScoredReply,
+    ScoredTurn,
+    index_answers,
+)
+from simrt.trace import Trace
+
+_START: Cause = ("session.start", 0)
+_CLOSE: Cause = ("session.close", 0)
+_TIMELINE: Cause = ("timeline", 0)
+_ANSWERS = {
+    "session.started": "session.start",
+    "session.updated": "session.update",
+    "session.input_audio.muted": "session.input_audio.mute",
+    "session.input_audio.unmuted": "session.input_audio.unmute",
+    "session.closed": "session.close",
+}
+_ACKS = {f"{name}ed": name for name in APPENDS}
+_CANCELLED = "kugel.response.cancelled"
+_PLACED = {INPUT_TEXT, OUTPUT_TEXT, DELEGATED, COMMITTED, *_ACKS}
+_NEXT_US = 600_000  # after a longer pause it is another reply, if something has asked for one
+_ALWAYS_US = 1_200_000  # ... in any case
+_CUT_US = 1_500_000  # a reply that ends so soon after the caller has begun to talk was broken off by that
+
+
+class _Append(msgspec.Struct):
+    """A recorded append: where the timeline stood when it came, and where it was placed."""
+
+    number: int
+    kind: str
+    content: str
+    event_id: Any
+    came_us: int
+    placed_us: int | None = None
+    answered: bool = False
+
+
+class LiveScorer:
+    """Goes through a trace once for the audio and once for the causes; `score()` is the result."""
+
+    def __init__(self, trace: Trace, header: Header) -> None:
+        self.trace, self.header = trace, header
+        self.audio = CallerAudio()
+        self.format = session_format(None)
+        self.kugel = False
+        self.frames: list[ScoredFrame] = []
+        self.client_events: list[ClientEvent] = []
+        self.appends: list[_Append] = []
+        self.cause_time: dict[Cause, int] = {("open", 0): 0}
+        self.live = LiveScore()
+        self.turns: list[ScoredTurn] = []
+        self.replies: list[ScoredReply] = []
+        self._counts: dict[str, int] = {}
+        self._pending: list[ClientEvent] = []
+
+    def score(self) -> Score:
+        """Put the score together."""
+        self._listen()
+        self.timeline = self._timeline()
+        for number, frame in enumerate(self.trace.frames):
+            event = frame.event()
+            if frame.sender == "client":
+                self._client(event, frame.t_us)
+            else:
+                kind = str(event.get("type")) if event is not None else ""
+                scored = ScoredFrame(number, frame.payload, event, kind, _TIMELINE, 0, t_us=frame.t_us)
+                self._server(scored, event or {})
+                self.frames.append(scored)
+        self._find()
+        return self._finished()
+
+    def _finished(self) -> Score:
+        closing = self.trace.closing
+        by_server = closing is not None and closing.by != "client"
+        cause = _CLOSE if _CLOSE in self.cause_time else _START if _START in self.cause_time else ("open", 0)
+        return Score(
+            dialect="live",
+            profile=self.header.profile,
+            opening=self.trace.opening,
+            frames=self.frames,
+            answers=index_answers(self.frames),
+            turns=self.turns,
+            replies=self.replies,
+            client_events=self.client_events,
+            closing=closing,
+            closing_cause=cause if by_server else None,
+            closing_delay_us=closing.t_us - self.cause_time[cause] if by_server and closing else 0,
+            input_format=self.format,
+            output_format=self.format,
+            live=self.live,
+        )
+
+    # --- the timeline --------------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        """Take in the caller's audio, and what the session is."""
+        speaks, formats = dialect("live"), Formats()
+        for frame in self.trace.frames:
+            event = frame.event()
+            if event is None:
+                continue
+            speaks.update_formats(formats, frame.sender, event)
+            kind = event.get("type")
+            if frame.sender == "client" and kind == INPUT_AUDIO:
+                self.audio.add(decoded(event.get("audio")), formats.input, frame.t_us)
+            elif kind == "session.started":
+                session = event.get("session")
+                self.kugel = isinstance(session, dict) and isinstance(session.get("kugel"), dict)
+        self.format = formats.output
+
+    def _timeline(self) -> Timeline:
+        """When the recorded session had come where. It may have gone on after the last audio that is known of."""
+        arrivals = self.audio.arrivals
+        total_us = arrivals.total_us
+        furthest, output_us = 0, 0
+        for frame in self.trace.sent_by("server"):
+            event = frame.event() or {}
+            kind = str(event.get("type"))
+            if kind == OUTPUT_AUDIO:
+                furthest = furthest if self.kugel else max(furthest, output_us)
+                output_us += self.format.duration_us(len(decoded(event.get("delta"))))
+            elif kind in _PLACED and not (self.kugel and kind == OUTPUT_TEXT):
+                furthest = max(furthest, _position(event))
+        self.live.run_from_us, self.live.run_us = total_us, max(0, furthest - total_us)
+        timeline = Timeline(total_us, self.live.run_us)
+        before = 0
+        for end_us, t_us in zip(arrivals.ends, arrivals.times, strict=True):
+            timeline.add(end_us - before, t_us)
+            before = end_us
+        return timeline
+
+    def _stood(self, t_us: int) -> int:
+        """Where the timeline stood at a moment of the recording."""
+        k = bisect_right(self.timeline.times, t_us)
+        if k == len(self.timeline.times):
+            return self.timeline.position(t_us)
+        return self.timeline.ends[k - 1] if k else 0
+
+    def _hang(self, scored: ScoredFrame, cause: Cause, cause_us: int, position_us: int) -> None:
+        """Let a frame hang on a position of the timeline that had been reached, `cause_us` being the cause's own."""
+        position_us = max(0, min(position_us, self._stood(scored.t_us)))
+        reached = self.timeline.when(position_us)
+        if reached is None:  # no audio at all: all there is is the start
+            self._after(scored, _START)
+            return
+        scored.cause, scored.position_us = cause, position_us - cause_us
+        scored.delay_us = scored.t_us - reached
+
+    def _after(self, scored: ScoredFrame, cause: Cause) -> None:
+        """Let a frame hang on the moment of a cause."""
+        if cause not in self.cause_time:
+            cause = ("open", 0)
+        scored.cause, scored.position_us = cause, None
+        scored.delay_us = scored.t_us - self.cause_time[cause]
+
+    # --- frame by frame ------------------------------------------------------------------------------------------
+
+    def _client(self, event: dict[str, Any] | None, t_us: int) -> None:
+        kind = str(event.get("type")) if event is not None else "?"
+        if kind == INPUT_AUDIO:
+            return
+        nth = self._counts.get(kind, 0)
+        self._counts[kind] = nth + 1
+        made = ClientEvent(kind, nth, event, t_us)
+        self.client_events.append(made)
+        self._pending.append(made)
+        self.cause_time[kind, nth] = t_us
+        if kind in APPENDS and event is not None:
+            content = str(event.get("content"))
+            append = _Append(len(self.appends), kind, content, event.get("event_id"), self._stood(t_us))
+            self.appends.append(append)
+
+    def _take(self, kind: str, event_id: Any = None) -> Cause | None:
+        """The oldest unanswered command of that kind, or the one of that event_id; taken off the list."""
+        for made in self._pending:
+            named = event_id is not None and (made.event or {}).get("event_id") == event_id
+            if named or (event_id is None and made.kind == kind):
+                self._pending.remove(made)
+                return made.kind, made.nth
+        return None
+
+    def _server(self, scored: ScoredFrame, event: dict[str, Any]) -> None:
+        kind = scored.kind
+        if kind in _ANSWERS:
+            self._after(scored, self._take(_ANSWERS[kind]) or _START)
+        elif kind in _ACKS:
+            self._acknowledged(scored, event)
+        elif kind == "error":
+            self._refused(scored, event)
+        elif kind == "session.usage.updated":
+            self._after(scored, _START)
+            self.live.usage_us[scored.index] = self._stood(scored.t_us)
+        elif kind == OUTPUT_AUDIO:
+            scored.audio = decoded(event.get("delta"))
+        elif kind == "info" or not self.timeline.total_us:
+            self._after(scored, _START)
+        elif kind in _PLACED:
+            self._hang(scored, _TIMELINE, 0, _position(event))
+        else:
+            self._hang(scored, _TIMELINE, 0, self._stood(scored.t_us))
+
+    def _acknowledged(self, scored: ScoredFrame, event: dict[str, Any]) -> None:
+        kind, named = _ACKS[scored.kind], event.get("client_event_id")
+        waiting = [a for a in self.appends if a.kind == kind and a.placed_us is None]
+        append = next((a for a in waiting if named is not None and a.event_id == named), next(iter(waiting), None))
+        reached = self.timeline.when(append.came_us + 1) if append is not None else None
+        if append is None or reached is None:
+            self._after(scored, self._take(kind, named) or _START)
+            return
+        self._take(kind, named)
+        append.placed_us = _position(event)
+        scored.cause, scored.position_us = ("placed", append.number), append.placed_us - append.came_us
+        scored.delay_us = scored.t_us - reached
+
+    def _refused(self, scored: ScoredFrame, event: dict[str, Any]) -> None:
+        detail = event.get("error")
+        detail = detail if isinstance(detail, dict) else {}
+        named = detail.get("client_event_id") or event.get("client_event_id")
+        if detail.get("code") == "context_injection_incomplete" and _CLOSE in self.cause_time:
+            self._take("", named)
+            self._after(scored, _CLOSE)
+            return
+        cause = self._take("", named) if named is not None else None
+        if cause is None and self._pending:
+            made = self._pending.pop()
+            cause = made.kind, made.nth
+        self._after(scored, cause or _START)
+
+    # --- turns and replies ---------------------------------------------------------------------------------------
+
+    def _find(self) -> None:
+        """Say which frames belong to what the two sides said."""
+        whole = self.header.caller_audio == "whole"
+        heard = self._texts(INPUT_TEXT)
+        words = self.header.words
+        self.turns, owner = find_turns(self.audio, heard, words.get("caller", [])) if whole else ([], [])
+        for text, index in zip(heard, owner, strict=False):
+            if index >= 0:
+                self._hang(text.frame, ("turn.start", index), self._home(index), text.start_us)
+        for frame in self.frames:
+            if frame.kind in (DELEGATED, COMMITTED):
+                self._follow_turn(frame)
+        self._speech()
+        place_words(self.replies, words.get("agent", []))
+
+    def _texts(self, kind: str) -> list[Text]:
+        found = []
+        for frame in self.frames:
+            if frame.kind == kind and frame.event is not None:
+                start_ms, end_ms = frame.event.get("start_ms"), frame.event.get("end_ms")
+                if isinstance(start_ms, int) and isinstance(end_ms, int):
+                    found.append(Text(frame, start_ms * 1000, end_ms * 1000, str(frame.event.get("delta"))))
+        return found
+
+    def _home(self, index: int) -> int:
+        return self.turns[index].home_us or 0
+
+    def _stop(self, turn: ScoredTurn) -> int:
+        return (turn.home_us or 0) + turn.stop_at_us
+
+    def _follow_turn(self, frame: ScoredFrame) -> None:
+        """A delegation or a turn's final text belongs to the turn before it."""
+        position_us = _position(frame.event or {})
+        begun = [turn for turn in self.turns if self._home(turn.index) <= max(position_us, self._stood(frame.t_us))]
+        if not begun:
+            return
+        turn = begun[-1]
+        stop_us = self._stop(turn)
+        if self._stood(frame.t_us) >= stop_us:
+            self._hang(frame, ("turn.stop", turn.index), stop_us, max(position_us, stop_us))
+        else:
+            self._hang(frame, ("turn.start", turn.index), self._home(turn.index), position_us)
+
+    def _speech(self) -> None:
+        """Cut the output into slots, fillers and replies."""
+        slots = [frame for frame in self.frames if frame.kind == OUTPUT_AUDIO]
+        lengths = [self.format.duration_us(len(frame.audio)) for frame in slots]
+        slot_us = statistics.mode(lengths) if lengths else 100_000
+        self.live.slot_us = slot_us = slot_us or 100_000
+        for number, frame in enumerate(slots):
+            frame.cause, frame.position_us = _TIMELINE, number * slot_us
+            reached = self.timeline.when(number * slot_us)
+            self.live.lags.append(frame.t_us - reached if reached is not None else self.live.lag_us)
+            self.live.fillers[number] = frame
+        if self.live.lags:
+            self.live.lag_us = round(statistics.median(self.live.lags))
+        texts = self._texts(OUTPUT_TEXT)
+        whole = self.header.agent_audio == "whole"
+        for stretch in self._joined(find_stretches(slots, slot_us, self.format, texts, whole), slot_us):
+            self._reply(stretch, slots, slot_us)
+        for turn in self.turns:
+            self._talks_over(turn)
+
+    def _joined(self, stretches: list[Stretch], slot_us: int) -> list[Stretch]:
+        """Stretches that are one reply: the pause is short, or nothing has asked for another."""
+        joined: list[Stretch] = []
+        for stretch in stretches:
+            before = joined[-1] if joined else None
+            if before is None:
+                joined.append(stretch)
+                continue
+            end_us, start_us = (before.last + 1) * slot_us, stretch.first * slot_us
+            pause_us = start_us - end_us
+            asked = [
+                a for a in self._placed(start_us) if a.placed_us is not None and a.placed_us >= before.first * slot_us
+            ]
+            fits = any(fit(a.content, stretch.text) >= ENOUGH for a in asked)
+            turned = any(before.first * slot_us < self._stop(turn) <= start_us for turn in self.turns)
+            another = fits or turned or (asked and pause_us >= _NEXT_US) or pause_us >= _ALWAYS_US
+            if another:
+                joined.append(stretch)
+            else:
+                before.last = stretch.last
+                before.texts.extend(stretch.texts)
+        return joined
+
+    def _placed(self, until_us: int) -> list[_Append]:
+        """The commentaries on the timeline by then that no reply has answered."""
+        return [
+            a
+            for a in self.appends
+            if a.kind == "session.commentary.append"
+            and not a.answered
+            and a.placed_us is not None
+            and max(a.placed_us, a.came_us + 1) <= until_us
+        ]
+
+    def _reply(self, stretch: Stretch, slots: list[ScoredFrame], slot_us: int) -> None:
+        """One reply: its frames, and what brought it out."""
+        index, start_us = len(self.replies), stretch.first * slot_us
+        reply = ScoredReply(index, index, f"reply-{index}", "", stretch.text, home_us=start_us)
+        for number in range(stretch.first, stretch.last + 1):
+            frame = self.live.fillers.pop(number)
+            frame.reply, frame.response, frame.audio_us = index, index, slot_us
+            frame.audio_start_us = reply.audio_us
+            reply.audio_us += slot_us
+        reply.cause, origin_us = self._asked_by(stretch, start_us, reply)
+        reply.start_us = start_us - origin_us
+        for text in stretch.texts:
+            self._hang(text.frame, reply.cause, start_us, text.start_us)
+            text.frame.reply = text.frame.response = index
+            text.frame.audio_start_us = max(0, min(text.start_us - start_us, reply.audio_us))
+        for number in range(stretch.first, stretch.last + 1):
+            slots[number].cause = reply.cause
+            slots[number].position_us = slots[number].delay_us = (number - stretch.first) * slot_us
+        self.replies.append(reply)
+
+    def _asked_by(self, stretch: Stretch, start_us: int, reply: ScoredReply) -> tuple[Cause, int]:
+        """A commentary whose words it has, a turn of the caller, any commentary: the cause, and where that stood."""
+        waiting = self._placed(start_us)
+        best = max(waiting, key=lambda a: fit(a.content, stretch.text), default=None)
+        answered = {other.cause for other in self.replies}
+        turn = next((t for t in reversed(self.turns) if self._home(t.index) <= start_us), None)
+        free = turn is not None and not {("turn.start", turn.index), ("turn.stop", turn.index)} & answered
+        if best is not None and (fit(best.content, stretch.text) >= ENOUGH or not free):
+            best.answered, reply.content = True, best.content
+            return ("commentary", 0), max(best.placed_us or 0, best.came_us + 1)
+        if turn is None:
+            return _TIMELINE, 0
+        stop_us = self._stop(turn)
+        reply.over = start_us < stop_us
+        if reply.over:
+            return ("turn.start", turn.index), self._home(turn.index)
+        return ("turn.stop", turn.index), stop_us
+
+    def _talks_over(self, turn: ScoredTurn) -> None:
+        """A reply that was being spoken when the caller began: broken off, or not."""
+        start_us = self._home(turn.index) + turn.start_at_us
+        for reply in self.replies:
+            end_us = reply.home_us + reply.audio_us
+            if reply.home_us <= start_us < end_us and isinstance(reply.index, int):
+                turn.barge_in = True
+                if end_us - start_us > _CUT_US:
+                    turn.over.append(reply.index)
+                else:
+                    turn.cut_us = end_us - start_us
+
+
+def _position(event: dict[str, Any]) -> int:
+    """Where an event says that it lies, in µs of the timeline."""
+    value = event.get("start_ms", event.get("offset_ms"))
+    if event.get("type") == COMMITTED:
+        value = event.get("end_ms", value)
+    return value * 1000 if isinstance(value, int) else 0
+
+
+def decoded(value: Any) -> bytes:
+    """Base64 audio; empty if it is none."""
+    if not isinstance(value, str):
+        return b""
+    try:
+        return base64.b64decode(value)
+    except (binascii.Error, ValueError):
+        return b""
