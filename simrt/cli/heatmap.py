@@ -23,7 +23,8 @@ def lines(one: Map, width: int) -> Iterator[Text]:
         yield from _bars(one)
     else:
         yield from _grid(one, one.y, width)
-    yield _legend(one)
+    if legend := _legend(one):
+        yield Text(legend, style="dim")
 
 
 def _grid(one: Map, y: Axis, width: int) -> Iterator[Text]:
@@ -90,7 +91,7 @@ def _tenth(value: float, one: Map) -> int:
     return min(9, int(10 * (value - low) / (high - low))) if high > low else 0
 
 
-def _legend(one: Map) -> Text:
+def _legend(one: Map) -> str:
     cells = [cell for row in one.cells for cell in row]
     states = {cell.state for cell in cells}
     parts = []
@@ -103,4 +104,4 @@ def _legend(one: Map) -> Text:
         parts.append(f"{IMPOSSIBLE} the fault can never fire")
     if "none" in states:
         parts.append(f"{NONE} the call has no such figure")
-    return Text("  ".join(parts), style="dim")
+    return "  ".join(parts)

@@ -4,10 +4,10 @@ from simrt.result import CallResult
 
 FIGURES: dict[str, str] = {
     "goodbye_heard_ms": "how much of the last reply the caller heard",
-    "goodbye_heard_percent": "the same as a share of it",
+    "goodbye_heard_percent": "how much of the last reply the caller heard, as a share of it",
     "goodbye_missed_ms": "how much of the last reply the caller never heard",
     "words_lost": "words of the caller that did not reach the agent, in the whole call",
-    "first_words_lost": "of the first thing that the caller said",
+    "first_words_lost": "words of the first thing that the caller said, that did not reach the agent",
     "unheard_ms": "audio that the agent sent and the caller never heard, in the whole call",
     "again_ms": "audio that was played to the caller another time",
     "replies": "replies that the agent sent",
