@@ -23,7 +23,7 @@ def test_values_become_tenths_and_the_rest_has_signs() -> None:
     assert found[1].strip() == "stall.for"
     assert found[2] == "   1000ms 005599//??"
     assert found[3] == "    200ms 0011223399"
-    assert found[4] == "          0ms     400ms  stall.at"
+    assert found[4] == "          0ms     400ms   stall.at"
     assert found[5] == "0 is 0, 9 is 100  / the fault can never fire  ? the call has no such figure"
 
 

@@ -12,7 +12,7 @@ from simrt.errors import SimrtError
 
 from .conftest import Run, message
 
-COMMANDS = ("demo", "record", "serve", "call", "show", "import", "measure", "recover", "verify")
+COMMANDS = ("demo", "record", "serve", "call", "measure", "sweep", "explore", "show", "import", "recover", "verify")
 HEAVY = ("numpy", "websockets", "freezegun", "soundfile", "soxr", "yaml")
 
 

@@ -72,7 +72,7 @@ def test_rules_can_be_left_out(one: LocalCrew) -> None:
 
 def test_faults_that_never_fire_anywhere_are_an_error(one: LocalCrew) -> None:
     sweep = begin(DRAIN, SHORT, parse_grid(["stall:at=20s|30s"]))
-    with pytest.raises(PlanError, match=r"at no point .* 4900 ms of audio"):
+    with pytest.raises(PlanError, match=r"at no point .* 3000 ms of audio"):
         list(run(sweep, one))
 
 
@@ -85,7 +85,7 @@ def test_a_misspelt_fault_is_told_before_any_call() -> None:
 
 def test_the_figures_to_show_are_those_that_vary(drain: Sweep) -> None:
     assert drain.telling() == ["failed", "goodbye_heard_percent"]
-    assert min(drain.values("goodbye_heard_percent")) < 50
+    assert min(drain.values("goodbye_heard_percent")) == 50
 
 
 def test_a_map_has_the_longest_axis_across(drain: Sweep) -> None:
@@ -93,14 +93,12 @@ def test_a_map_has_the_longest_axis_across(drain: Sweep) -> None:
     assert (found.x.name, found.y and found.y.name) == ("stall.at", "stall.for")
     assert [[cell.state for cell in row] for row in found.cells] == [["value", "value", "impossible"]] * 2
     assert [[cell.failed for cell in row] for row in found.cells] == [[False] * 3, [False, True, False]]
-    assert found.span == (found.cells[1][1].value, 4900)
+    assert found.span == (found.cells[1][1].value, 3000)
 
 
 def test_further_axes_make_further_maps() -> None:
-    sweep = made(
-        {"a": 2, "b": 3, "c": 1, "d": 4},
-        {f"{a}{b}{d}": 100 * a + 10 * b + d for a in (0, 1) for b in range(3) for d in range(4)},
-    )
+    values = {f"{a}{b}{d}": 100 * a + 10 * b + d for a in range(2) for b in range(3) for d in range(4)}
+    sweep = made({"a": 2, "b": 3, "c": 1, "d": 4}, values)
     first, second = maps(sweep, "words_lost")
     assert (first.title, second.title) == ("any.a=0", "any.a=1")
     assert (second.x.name, second.y and second.y.name) == ("any.d", "any.b")
