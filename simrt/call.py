@@ -34,6 +34,7 @@ URL = "ws://simrt.test/v1/realtime?model=simrt"
 LIVE_URL = "ws://simrt.test/v1/live/sessions"
 HEADERS = {"Authorization": "Bearer simrt"}
 CAP_MS = 600_000
+PATIENCE_MS = 120_000
 _READY = ('"session.updated"', '"session.started"')
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _the_clients = contextvars.ContextVar("simrt_client", default=False)  # whether what runs is the client's
@@ -148,7 +149,8 @@ class Conversation:
                 self.fault_acted(number)
 
     async def run(self) -> None:
-        """From pickup to hang-up: until the client returns, raises, or hits the cap."""
+        """From pickup to hang-up: until the client returns, raises, or hits the cap. A caller who has nothing more to
+        say, and has heard nothing for PATIENCE_MS, hangs up."""
         self.caller.start()
         context = contextvars.copy_context()
         context.run(_the_clients.set, True)
@@ -160,7 +162,9 @@ class Conversation:
                 if left_us <= 0:
                     self.capped = True
                     break
-                await asyncio.wait([task], timeout=left_us / 1_000_000)
+                if (patience_us := self._patience_us()) == 0:
+                    self.line.cut("caller")
+                await asyncio.wait([task], timeout=min(left_us, patience_us or PATIENCE_MS * 1000) / 1_000_000)
         finally:
             if not task.done():
                 task.cancel()
@@ -172,6 +176,14 @@ class Conversation:
         self._look_for_the_dead()
         if not self.capped and self.error is None:
             self.left = [_describe_task(task) for task in self._running if not task.done()]
+
+    def _patience_us(self) -> int | None:
+        """How much longer the caller waits for somebody to speak; None: the caller has hung up, or will speak."""
+        if self.line.hung_up or self.caller.will_speak:
+            return None
+        said_us = max((said.ended_us for said in self.caller.utterances), default=0)
+        quiet_us = max(said_us, self.ear.quiet_us() or 0)
+        return max(0, quiet_us + PATIENCE_MS * 1000 - self.line.clock.now_us())
 
     def watch(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> "asyncio.Task[Any]":
         """A task factory that keeps an eye on each task, for a loop that has no other call on it."""

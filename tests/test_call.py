@@ -16,6 +16,7 @@ import websockets
 
 from clients.call import Call
 from simrt import ULAW8, AudioFormat, CallError, Line, Say, SimrtError, fixture_clip, parse_cue, run_call, shipped
+from simrt.call import PATIENCE_MS
 from simrt.errors import PlanError
 from simrt.scripts import authored
 
@@ -247,8 +248,26 @@ def test_a_client_that_never_closes_hits_the_cap_in_virtual_time() -> None:
         run_call(client, authored("front-desk"))
     result = caught.value.result
     assert result is not None
-    assert result.virtual_ms == 600_000
     assert result.closed_by == "cap"
+    assert result.line.hung_up_by == "caller"
+
+
+def test_a_caller_who_hears_nothing_any_more_hangs_up() -> None:
+    says = [Say(fixture_clip("booking"), parse_cue("pickup+1s"))]
+    result = run_call(Call, authored("front-desk"), says=says)
+    assert (result.closed_by, result.line.hung_up_by) == ("client", "caller")
+    heard = result.replies[-1]
+    assert heard.from_ms is not None
+    assert abs(result.virtual_ms - heard.from_ms - heard.audio_ms - PATIENCE_MS) < 100
+
+
+def test_a_caller_who_still_has_something_to_say_does_not() -> None:
+    says = [
+        Say(fixture_clip("booking"), parse_cue("pickup+1s")),
+        Say(fixture_clip("thats-all"), parse_cue("pickup+200s")),
+    ]
+    result = run_call(Call, authored("front-desk"), says=says)
+    assert [turn.said_ms for turn in result.caller_turns] == [1000, 200_000]
 
 
 def test_a_client_that_swallows_its_cancellation_does_not_hang_the_run() -> None:

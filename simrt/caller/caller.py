@@ -97,6 +97,11 @@ class Caller:
         return [wait.say for wait in self._queue] + [wait.say for wait in self._armed if wait.say.parallel]
 
     @property
+    def will_speak(self) -> bool:
+        """Whether the moment of the next line is known, so that it will come by itself."""
+        return any(wait.timer is not None for wait in self._armed)
+
+    @property
     def finished(self) -> bool:
         """Whether everything has been said, to its end."""
         ends = [utterance.ended_us for utterance in self.utterances]

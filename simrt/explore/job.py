@@ -17,6 +17,8 @@ from simrt.faults.plan import check_plan, parse_plan
 from simrt.replay.build import score_of
 from simrt.trial import Staged, staged
 
+CRASHED = "END409"
+
 Status = Literal["ended", "raised", "stuck", "impossible", "hung", "died", "broken"]
 
 
@@ -63,10 +65,18 @@ class Outcome(msgspec.Struct, frozen=True):
     @property
     def codes(self) -> tuple[str, ...]:
         """What the client did wrong, each once: the codes of the findings that are no notes, sorted, and the status
-        where that is a failure. A client that raises is right to where the plan is fatal."""
-        found = {finding.code for finding in self.findings if finding.severity == "error"}
-        right = ("ended", "impossible", "raised") if self.harm == "fatal" else ("ended", "impossible")
-        return (*sorted(found), *([] if self.status in right else [self.status]))
+        where that is a failure.
+
+        A client that raises is right to where the plan is fatal; elsewhere it fails, if only by that. Whether one that
+        was stuck in a call should have ended it is for the rules to say.
+        """
+        found = sorted({finding.code for finding in self.findings if finding.severity == "error"})
+        right = {"ended", "impossible"}
+        if self.harm == "fatal" or CRASHED in found:
+            right.add("raised")
+        if self.trace_sha256 is not None:
+            right.add("stuck")
+        return (*found, *([] if self.status in right else [self.status]))
 
     @property
     def failed(self) -> bool:

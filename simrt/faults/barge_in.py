@@ -9,8 +9,9 @@ from simrt.caller.clip import fixture_clip
 from simrt.caller.cue import Cue, Say
 from simrt.cassette.script import Reply, Turn
 from simrt.faults.base import Armed, Context, Fault, Ms, Send
-from simrt.faults.draw import Draw
+from simrt.faults.draw import Draw, Harm
 from simrt.replay.authored import with_barge_in
+from simrt.replay.authored_live import with_barge_in_live
 from simrt.replay.score import Score
 
 
@@ -29,9 +30,13 @@ class BargeIn(Fault, frozen=True):
 
     @classmethod
     def draw(cls, draw: Draw) -> BargeIn:
-        """Over any reply, anywhere in it, with and without an answer."""
+        """Over any reply, anywhere in it."""
         reply = draw.reply()
-        return cls(reply=reply, at=draw.place(reply), answer=draw.pick((None, "breakfast")))
+        return cls(reply=reply, at=draw.place(reply), answer="breakfast")
+
+    def harm(self) -> Harm:
+        """A server answers the turns that it takes."""
+        return "survivable" if self.answer is None else "legal"
 
     def check(self, score: Score) -> None:
         """The reply must be there and last longer than `at`, and the clips must exist."""
@@ -53,6 +58,8 @@ class BargeIn(Fault, frozen=True):
         if self.answer is not None:
             said = fixture_clip(self.answer)
             answer = Reply(text=said.text, words=list(said.words), samples=said.samples)
+        if score.dialect == "live":
+            return with_barge_in_live(score, turn, answer, number)
         return with_barge_in(score, turn, self.find_reply(score, self.reply)[0], answer, number)
 
     def says(self, score: Score) -> list[Say]:
