@@ -1,5 +1,6 @@
 """Faults: what can go wrong on the server's side, in the network, and with the caller."""
 
+from simrt.faults.arguments import Arguments
 from simrt.faults.barge_in import BargeIn
 from simrt.faults.base import Fault
 from simrt.faults.burst import Burst
@@ -9,16 +10,21 @@ from simrt.faults.delay import Delay
 from simrt.faults.drop import Drop
 from simrt.faults.duplicate import Duplicate
 from simrt.faults.error_event import ErrorEvent
+from simrt.faults.fail import Fail
+from simrt.faults.hang import Hang
+from simrt.faults.incomplete_call import IncompleteCall
 from simrt.faults.late_ready import LateReady
 from simrt.faults.latency import Latency
 from simrt.faults.plan import FAULTS, check_plan, format_fault, parse_fault, parse_plan
 from simrt.faults.refuse import Refuse
+from simrt.faults.repeat_call import RepeatCall
 from simrt.faults.reset import Reset
 from simrt.faults.spread import Spread
 from simrt.faults.stall import Stall
 
 __all__ = [
     "FAULTS",
+    "Arguments",
     "BargeIn",
     "Burst",
     "Clog",
@@ -27,10 +33,14 @@ __all__ = [
     "Drop",
     "Duplicate",
     "ErrorEvent",
+    "Fail",
     "Fault",
+    "Hang",
+    "IncompleteCall",
     "LateReady",
     "Latency",
     "Refuse",
+    "RepeatCall",
     "Reset",
     "Spread",
     "Stall",

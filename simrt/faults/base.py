@@ -58,13 +58,14 @@ Action = Send | End
 class Context:
     """What an armed fault may use: the seeded generator, marks in the trace, timers on the session, and the session.
 
+    `cassette` is the score as it is without faults: what a fault's numbers mean; `score` is the one that is played.
     `session` is a RealtimeSession only where `Fault.check` has made sure of the dialect.
     """
 
     session: RealtimeSession
 
     def __init__(self, score: Score, seed: int) -> None:
-        self.score = score
+        self.score = self.cassette = score
         self.seed = seed
         self.refusals = 0  # how many connections of this call were refused before
         self.mark: Callable[[int, str, dict[str, Any]], None] = lambda t_us, kind, detail: None

@@ -36,7 +36,7 @@ class _Armed(Armed):
 
     def __init__(self, fault: Burst, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
-        self.reply, _ = fault.find_reply(context.score, fault.reply)
+        self.reply, _ = fault.find_reply(context.cassette, fault.reply)
         mine = [f for f in context.score.own_frames if f.reply == self.reply]
         self.first_us = min((f.delay_us for f in mine if f.audio_us), default=0)
         self.span_us = max(1, max((f.delay_us for f in mine), default=0) - self.first_us)

@@ -50,7 +50,7 @@ class _Armed(Armed):
 
     def __init__(self, fault: Delay, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
-        self.index = fault.find_event(context.score, fault.event, fault.nth).index
+        self.index = fault.find_event(context.cassette, fault.event, fault.nth).index
 
     def shift(self, frame: ScoredFrame, due_us: int) -> int:
         return due_us + self.fault.for_ * 1000 if frame.index == self.index else due_us

@@ -53,7 +53,7 @@ class _Armed(Armed):
 
     def __init__(self, fault: Duplicate, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
-        self.index = fault.find_event(context.score, fault.event, fault.nth).index
+        self.index = fault.find_event(context.cassette, fault.event, fault.nth).index
 
     def emit(self, send: Send, now_us: int) -> Iterable[Action]:
         if send.frame is None or send.frame.index != self.index:

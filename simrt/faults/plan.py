@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from simrt.errors import PlanError
+from simrt.faults.arguments import Arguments
 from simrt.faults.barge_in import BargeIn
 from simrt.faults.base import Fault, compact, is_duration
 from simrt.faults.burst import Burst
@@ -16,9 +17,13 @@ from simrt.faults.delay import Delay
 from simrt.faults.drop import Drop
 from simrt.faults.duplicate import Duplicate
 from simrt.faults.error_event import ErrorEvent
+from simrt.faults.fail import Fail
+from simrt.faults.hang import Hang
+from simrt.faults.incomplete_call import IncompleteCall
 from simrt.faults.late_ready import LateReady
 from simrt.faults.latency import Latency
 from simrt.faults.refuse import Refuse
+from simrt.faults.repeat_call import RepeatCall
 from simrt.faults.reset import Reset
 from simrt.faults.spread import Spread
 from simrt.faults.stall import Stall
@@ -34,6 +39,11 @@ FAULTS: dict[str, type[Fault]] = {
         Delay,
         Drop,
         Duplicate,
+        Fail,
+        Hang,
+        Arguments,
+        IncompleteCall,
+        RepeatCall,
         Burst,
         BargeIn,
         Refuse,

@@ -42,7 +42,7 @@ class _Armed(Armed):
 
     def __init__(self, fault: Stall, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
-        self.reply, _ = fault.find_reply(context.score, fault.reply)
+        self.reply, _ = fault.find_reply(context.cassette, fault.reply)
 
     def shift(self, frame: ScoredFrame, due_us: int) -> int:
         if frame.reply != self.reply or frame.audio_start_us + frame.audio_us <= self.fault.at * 1000:

@@ -46,7 +46,7 @@ class ArmedTrigger(Armed):
 
     def __init__(self, fault: Triggered, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
-        score = context.score
+        score = context.cassette
         self.reply = None if fault.reply is None else fault.find_reply(score, fault.reply)[0]
         self.frame = None if fault.event is None else fault.find_event(score, fault.event, fault.nth)
 
