@@ -146,3 +146,25 @@ def author_live(script: Script, profile: str = "openai", vad: VadName = "energy"
         authored=True,
         live=live,
     )
+
+
+def with_barge_in_live(score: Score, turn: Turn, answer: Reply | None, number: int, vad: VadName = "energy") -> Score:
+    """The score with a caller turn added that talks over a reply, and the reply "answer-N" to it if there is one."""
+    live = score.live or LiveScore()
+    made = LiveAuthor(score.pacing, live, score.profile, vad)
+    made.tag = f"extra{number}_"
+    made.first_index = 1 + max((f.index for f in score.frames), default=0)
+    made.response = 1 + max((f.response or 0 for f in score.frames), default=0)
+    index = 1 + max((t.index for t in score.turns), default=-1)
+    made.turn(turn, index).barge_in = True
+    if answer is not None:
+        made.reply(answer, ("turn.stop", index), f"answer-{number}")
+    frames = [*score.frames, *made.frames]
+    return msgspec.structs.replace(
+        score,
+        frames=frames,
+        own=len(score.own_frames),
+        answers=index_answers(frames),
+        turns=[*score.turns, *made.turns],
+        replies=[*score.replies, *made.replies],
+    )

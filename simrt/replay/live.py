@@ -24,7 +24,7 @@ from simrt.dialect.live_rules import BAD_AUDIO, NOT_JSON, Problem, Rules
 from simrt.faults.base import End, Fault, Send
 from simrt.replay.live_appends import APPENDS, Append, Appends
 from simrt.replay.live_timeline import TURN, Timeline
-from simrt.replay.live_track import Track
+from simrt.replay.live_track import CANCELLED, Track
 from simrt.replay.live_turns import COMMITTED, DELEGATED, LiveTurns
 from simrt.replay.restate import convert, same
 from simrt.replay.score import Cause, LiveScore, Score, ScoredFrame, ScoredReply
@@ -229,19 +229,21 @@ class LiveSession(Session):
         self.spare_index += 1
         self.schedule(frame, due_us)
 
-    def cancelled(self, reply: ScoredReply, position_us: int) -> None:
-        """With `kugel` in the session: a reply broke off, and the client is to drop what is not played yet."""
+    def cancelled(self, reply: ScoredReply, position_us: int) -> int:
+        """With `kugel` in the session: a reply broke off, and the client is to drop what is not played yet.
+
+        Returns when it is told so.
+        """
         moment = self.timeline.when(position_us) or self.now_us
-        recorded = next(
-            (f for f in self.score.frames if f.kind == "kugel.response.cancelled" and f.reply == reply.index), None
-        )
+        recorded = next((f for f in self.score.frames if f.kind == CANCELLED and f.reply == reply.index), None)
         if recorded is not None:
-            self.cut.discard(recorded.index)
-            self.schedule(recorded, moment + recorded.delay_us)
+            moment = self.schedule(recorded, moment + recorded.delay_us)
         else:
+            moment += self.live.lag_us
             self.synthesize(live_events.kugel_cancelled(self.new_id()), moment, synthetic=not self.score.authored)
         if self.observer is not None:
             self.observer.reply_ended(reply.index, moment, True)
+        return moment
 
     def next_due(self) -> int | None:
         """As the base; a timeline that goes on by itself also has its moments."""

@@ -92,7 +92,9 @@ class Appends:
         def placed(position_us: int) -> None:
             if s.rules.closing:
                 return
-            made.outcome, made.start_ms = "placed", start_ms
+            made.start_ms = start_ms
+            if made.outcome == "waiting":
+                made.outcome = "placed"
             moment = s.timeline.when(position_us)
             assert moment is not None
             self._last_ack_us = max(self._last_ack_us, moment + delay_us)
@@ -153,6 +155,8 @@ class Appends:
                 continue
             wish = self._wishes.get(id(made))
             if made.outcome == "waiting" or (wish is not None and self.s.track.withdraw(wish)):
+                if made.reply is not None:
+                    self._said.discard(made.reply)  # it answers the next one that has its words
                 made.outcome, made.reply = "dropped", None
 
     # --- the end -------------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ _AROUND_US = 400_000  # a word's place may be this far outside of the voice
 _NOTICE_US = 96_000
 _QUIET_PEAK = 100
 _PAUSE_US = 300_000  # a longer silence ends a stretch
+_STOPS = tuple(".?!…")
+_TOGETHER_US = 300_000  # deltas that come further apart in time are of two bursts
 _TEXT_GAP_US = 1_000_000  # transcripts further apart are of two utterances
 
 
@@ -44,7 +46,16 @@ class Stretch(msgspec.Struct):
     @property
     def text(self) -> str:
         """All of it."""
-        return "".join(text.delta for text in self.texts).strip()
+        return joined(self.texts)
+
+
+def joined(texts: Sequence[Text]) -> str:
+    """What transcript deltas say. They bring their spaces along, and one may go on in the middle of a word; only a new
+    utterance begins without a space."""
+    out = ""
+    for text in texts:
+        out += f" {text.delta}" if out[-1:] in _STOPS and text.delta[:1].isalnum() else text.delta
+    return out.strip()
 
 
 def voices(samples: Samples) -> list[tuple[int, int]]:
@@ -76,7 +87,7 @@ def find_turns(audio: CallerAudio, texts: Sequence[Text], words: list[Word]) -> 
         if not mine:
             continue
         index = len(turns)
-        said = "".join(texts[k].delta for k in mine).strip()
+        said = joined([texts[k] for k in mine])
         turn = ScoredTurn(index, f"turn_{index}", said, start_value_us=start_us, stop_value_us=end_us)
         if not cut_clip(turn, audio, words):
             continue
@@ -116,6 +127,20 @@ def find_stretches(
     for stretch in found:
         stretch.last = min(stretch.last, len(slots) - 1)
     return [stretch for stretch in found if stretch.first <= stretch.last]
+
+
+def find_bursts(pieces: Sequence[ScoredFrame], texts: Sequence[Text]) -> list[tuple[list[ScoredFrame], list[Text]]]:
+    """Replies that were sent as fast as they were made: audio deltas that came together, and their transcript."""
+    found: list[tuple[list[ScoredFrame], list[Text]]] = []
+    for frame in pieces:
+        if not found or frame.t_us - found[-1][0][-1].t_us > _TOGETHER_US:
+            found.append(([], []))
+        found[-1][0].append(frame)
+    for text in texts:
+        begun = [burst for burst in found if burst[0][0].t_us <= text.frame.t_us + _TOGETHER_US]
+        if begun:
+            begun[-1][1].append(text)
+    return found
 
 
 def _distance(stretch: Stretch, text: Text, slot_us: int) -> int:

@@ -27,6 +27,7 @@ GAP_US = 600_000  # between a reply and one that had to wait for its end
 KUGEL_SPEED = 5  # how many times faster than real time speech is made
 TEXT_US = 10_000  # the words of a slot come this much behind it
 _FILLER = 1 << 39  # sorts made-up silence behind recorded frames of the same moment
+CANCELLED = "kugel.response.cancelled"
 OUTPUT_TEXT = "session.output_transcript.delta"
 _encode = msgspec.json.Encoder().encode
 
@@ -88,8 +89,9 @@ class Track:
                 self._keep(frame)
 
     def _keep(self, frame: ScoredFrame) -> None:
-        kind = self._chunks if frame.audio_us else self._texts
-        kind.setdefault(frame.reply, []).append(frame)
+        if frame.kind in (OUTPUT_AUDIO, OUTPUT_TEXT):
+            kind = self._chunks if frame.kind == OUTPUT_AUDIO else self._texts
+            kind.setdefault(frame.reply, []).append(frame)
 
     def begin(self) -> None:
         """The session has been accepted: from the first audio on there are slots."""
@@ -178,13 +180,11 @@ class Track:
     def _hurry(self, reply: ScoredReply, chunks: list[ScoredFrame], position_us: int) -> None:
         """Send a reply as fast as it is made."""
         start_us = self.s.timeline.when(position_us)
-        assert start_us is not None
-        start_us += self.live.lag_us
-        for frame in chunks:
-            self.s.schedule(frame, start_us + frame.audio_start_us // KUGEL_SPEED)
-        for frame in self._texts.get(reply.index, ()):
-            offset_us = frame.position_us or 0
-            self.s.schedule(frame, start_us + offset_us // KUGEL_SPEED)
+        assert start_us is not None, "a reply begins at a position that is reached"
+        recorded = not self.s.score.authored and reply.index not in self.s.made_up
+        for frame in [*chunks, *self._texts.get(reply.index, ())]:
+            late_us = self.live.lag_us + frame.audio_start_us // KUGEL_SPEED
+            self.s.schedule(frame, start_us + (frame.delay_us if recorded else late_us))
 
     def cut(self, position_us: int) -> None:
         """The caller talks: a reply that is being spoken breaks off there."""
@@ -193,10 +193,14 @@ class Track:
             return
         self.end_us = position_us
         if self.s.rules.kugel:
-            waiting = [e for e in self.s.queued() if isinstance(e[3], ScoredFrame) and e[3].reply == reply.index]
+            told_us = self.s.cancelled(reply, position_us)
+            waiting = [
+                e
+                for e in self.s.queued()
+                if isinstance(e[3], ScoredFrame) and e[3].reply == reply.index and e[0] > told_us
+            ]
             self.s.cut.update(e[3].index for e in waiting if isinstance(e[3], ScoredFrame))
             self.s.remove(waiting)
-            self.s.cancelled(reply, position_us)
             return
         last = self.number * self.live.slot_us - self.started[reply.index]
         self._slots.clear()

@@ -61,12 +61,14 @@ class LiveTurns:
     def _spread(self, turn: ScoredTurn) -> None:
         """Which words of the turn each of its transcript deltas tells."""
         frames = [f for f in self.s.score.answers.get(("turn.start", turn.index), ()) if f.kind == INPUT_TEXT]
-        first = 0
+        told = ""
         for frame in frames:
-            last = first + len(str((frame.event or {}).get("delta")).split())
-            self._ranges[frame.index] = (turn.index, first, last)
-            first = last
-        if first != len(turn.words):  # its words are not those of the deltas: nobody knows which were lost
+            delta = str((frame.event or {}).get("delta"))
+            goes_on = bool(told) and not told[-1].isspace() and delta[:1].isalpha() and told[-1].isalpha()
+            first = len(told.split()) - goes_on
+            told += delta if goes_on else f" {delta}"
+            self._ranges[frame.index] = (turn.index, first, len(told.split()))
+        if len(told.split()) != len(turn.words):  # its words are not those of the deltas: nobody knows which were lost
             for frame in frames:
                 del self._ranges[frame.index]
 
@@ -146,7 +148,7 @@ class LiveTurns:
             changed["text"] = self.text(index)
         turn = self._by_index[index]
         shift_us = match.offset_us - (turn.home_us or 0)
-        if self.s.score.authored:
+        if turn.home_us is None:
             at_us = match.offset_us + (turn.stop_at_us if cause == "turn.stop" else 0) + (frame.position_us or 0)
             changed |= _on_grid(event, at_us)
             if frame.kind == COMMITTED:

@@ -6,7 +6,6 @@ when the timeline had come how far, and nothing more: there all hangs on absolut
 
 import base64
 import binascii
-import statistics
 from bisect import bisect_right
 from typing import Any
 
@@ -17,11 +16,11 @@ from simrt.dialect import Formats, dialect
 from simrt.dialect.live import INPUT_AUDIO, OUTPUT_AUDIO, session_format
 from simrt.replay.clips import CallerAudio, place_words
 from simrt.replay.live_appends import APPENDS
-from simrt.replay.live_stretches import Stretch, Text, find_stretches, find_turns
+from simrt.replay.live_replies import LiveReplies
+from simrt.replay.live_stretches import Text, find_turns
 from simrt.replay.live_timeline import Timeline
 from simrt.replay.live_track import OUTPUT_TEXT
 from simrt.replay.live_turns import COMMITTED, DELEGATED, INPUT_TEXT
-from simrt.replay.live_words import ENOUGH, fit
 from simrt.replay.score import (
     Cause,
     ClientEvent,
@@ -45,14 +44,10 @@ _ANSWERS = {
     "session.closed": "session.close",
 }
 _ACKS = {f"{name}ed": name for name in APPENDS}
-_CANCELLED = "kugel.response.cancelled"
 _PLACED = {INPUT_TEXT, OUTPUT_TEXT, DELEGATED, COMMITTED, *_ACKS}
-_NEXT_US = 600_000  # after a longer pause it is another reply, if something has asked for one
-_ALWAYS_US = 1_200_000  # ... in any case
-_CUT_US = 1_500_000  # a reply that ends so soon after the caller has begun to talk was broken off by that
 
 
-class _Append(msgspec.Struct):
+class RecordedAppend(msgspec.Struct):
     """A recorded append: where the timeline stood when it came, and where it was placed."""
 
     number: int
@@ -74,7 +69,7 @@ class LiveScorer:
         self.kugel = False
         self.frames: list[ScoredFrame] = []
         self.client_events: list[ClientEvent] = []
-        self.appends: list[_Append] = []
+        self.appends: list[RecordedAppend] = []
         self.cause_time: dict[Cause, int] = {("open", 0): 0}
         self.live = LiveScore()
         self.turns: list[ScoredTurn] = []
@@ -158,16 +153,16 @@ class LiveScorer:
             before = end_us
         return timeline
 
-    def _stood(self, t_us: int) -> int:
+    def stood(self, t_us: int) -> int:
         """Where the timeline stood at a moment of the recording."""
         k = bisect_right(self.timeline.times, t_us)
         if k == len(self.timeline.times):
             return self.timeline.position(t_us)
         return self.timeline.ends[k - 1] if k else 0
 
-    def _hang(self, scored: ScoredFrame, cause: Cause, cause_us: int, position_us: int) -> None:
+    def hang(self, scored: ScoredFrame, cause: Cause, cause_us: int, position_us: int) -> None:
         """Let a frame hang on a position of the timeline that had been reached, `cause_us` being the cause's own."""
-        position_us = max(0, min(position_us, self._stood(scored.t_us)))
+        position_us = max(0, min(position_us, self.stood(scored.t_us)))
         reached = self.timeline.when(position_us)
         if reached is None:  # no audio at all: all there is is the start
             self._after(scored, _START)
@@ -196,7 +191,7 @@ class LiveScorer:
         self.cause_time[kind, nth] = t_us
         if kind in APPENDS and event is not None:
             content = str(event.get("content"))
-            append = _Append(len(self.appends), kind, content, event.get("event_id"), self._stood(t_us))
+            append = RecordedAppend(len(self.appends), kind, content, event.get("event_id"), self.stood(t_us))
             self.appends.append(append)
 
     def _take(self, kind: str, event_id: Any = None) -> Cause | None:
@@ -218,15 +213,15 @@ class LiveScorer:
             self._refused(scored, event)
         elif kind == "session.usage.updated":
             self._after(scored, _START)
-            self.live.usage_us[scored.index] = self._stood(scored.t_us)
+            self.live.usage_us[scored.index] = self.stood(scored.t_us)
         elif kind == OUTPUT_AUDIO:
             scored.audio = decoded(event.get("delta"))
         elif kind == "info" or not self.timeline.total_us:
             self._after(scored, _START)
         elif kind in _PLACED:
-            self._hang(scored, _TIMELINE, 0, _position(event))
+            self.hang(scored, _TIMELINE, 0, _position(event))
         else:
-            self._hang(scored, _TIMELINE, 0, self._stood(scored.t_us))
+            self.hang(scored, _TIMELINE, 0, self.stood(scored.t_us))
 
     def _acknowledged(self, scored: ScoredFrame, event: dict[str, Any]) -> None:
         kind, named = _ACKS[scored.kind], event.get("client_event_id")
@@ -260,19 +255,21 @@ class LiveScorer:
     def _find(self) -> None:
         """Say which frames belong to what the two sides said."""
         whole = self.header.caller_audio == "whole"
-        heard = self._texts(INPUT_TEXT)
+        heard = self.texts(INPUT_TEXT)
         words = self.header.words
         self.turns, owner = find_turns(self.audio, heard, words.get("caller", [])) if whole else ([], [])
         for text, index in zip(heard, owner, strict=False):
             if index >= 0:
-                self._hang(text.frame, ("turn.start", index), self._home(index), text.start_us)
+                self.hang(text.frame, ("turn.start", index), self.home(index), text.start_us)
         for frame in self.frames:
             if frame.kind in (DELEGATED, COMMITTED):
                 self._follow_turn(frame)
-        self._speech()
+        replies = LiveReplies(self)
+        replies.find()
+        self.replies = replies.replies
         place_words(self.replies, words.get("agent", []))
 
-    def _texts(self, kind: str) -> list[Text]:
+    def texts(self, kind: str) -> list[Text]:
         found = []
         for frame in self.frames:
             if frame.kind == kind and frame.event is not None:
@@ -281,128 +278,24 @@ class LiveScorer:
                     found.append(Text(frame, start_ms * 1000, end_ms * 1000, str(frame.event.get("delta"))))
         return found
 
-    def _home(self, index: int) -> int:
+    def home(self, index: int) -> int:
         return self.turns[index].home_us or 0
 
-    def _stop(self, turn: ScoredTurn) -> int:
+    def stop(self, turn: ScoredTurn) -> int:
         return (turn.home_us or 0) + turn.stop_at_us
 
     def _follow_turn(self, frame: ScoredFrame) -> None:
         """A delegation or a turn's final text belongs to the turn before it."""
         position_us = _position(frame.event or {})
-        begun = [turn for turn in self.turns if self._home(turn.index) <= max(position_us, self._stood(frame.t_us))]
+        begun = [turn for turn in self.turns if self.home(turn.index) <= max(position_us, self.stood(frame.t_us))]
         if not begun:
             return
         turn = begun[-1]
-        stop_us = self._stop(turn)
-        if self._stood(frame.t_us) >= stop_us:
-            self._hang(frame, ("turn.stop", turn.index), stop_us, max(position_us, stop_us))
+        stop_us = self.stop(turn)
+        if self.stood(frame.t_us) >= stop_us:
+            self.hang(frame, ("turn.stop", turn.index), stop_us, max(position_us, stop_us))
         else:
-            self._hang(frame, ("turn.start", turn.index), self._home(turn.index), position_us)
-
-    def _speech(self) -> None:
-        """Cut the output into slots, fillers and replies."""
-        slots = [frame for frame in self.frames if frame.kind == OUTPUT_AUDIO]
-        lengths = [self.format.duration_us(len(frame.audio)) for frame in slots]
-        slot_us = statistics.mode(lengths) if lengths else 100_000
-        self.live.slot_us = slot_us = slot_us or 100_000
-        for number, frame in enumerate(slots):
-            frame.cause, frame.position_us = _TIMELINE, number * slot_us
-            reached = self.timeline.when(number * slot_us)
-            self.live.lags.append(frame.t_us - reached if reached is not None else self.live.lag_us)
-            self.live.fillers[number] = frame
-        if self.live.lags:
-            self.live.lag_us = round(statistics.median(self.live.lags))
-        texts = self._texts(OUTPUT_TEXT)
-        whole = self.header.agent_audio == "whole"
-        for stretch in self._joined(find_stretches(slots, slot_us, self.format, texts, whole), slot_us):
-            self._reply(stretch, slots, slot_us)
-        for turn in self.turns:
-            self._talks_over(turn)
-
-    def _joined(self, stretches: list[Stretch], slot_us: int) -> list[Stretch]:
-        """Stretches that are one reply: the pause is short, or nothing has asked for another."""
-        joined: list[Stretch] = []
-        for stretch in stretches:
-            before = joined[-1] if joined else None
-            if before is None:
-                joined.append(stretch)
-                continue
-            end_us, start_us = (before.last + 1) * slot_us, stretch.first * slot_us
-            pause_us = start_us - end_us
-            asked = [
-                a for a in self._placed(start_us) if a.placed_us is not None and a.placed_us >= before.first * slot_us
-            ]
-            fits = any(fit(a.content, stretch.text) >= ENOUGH for a in asked)
-            turned = any(before.first * slot_us < self._stop(turn) <= start_us for turn in self.turns)
-            another = fits or turned or (asked and pause_us >= _NEXT_US) or pause_us >= _ALWAYS_US
-            if another:
-                joined.append(stretch)
-            else:
-                before.last = stretch.last
-                before.texts.extend(stretch.texts)
-        return joined
-
-    def _placed(self, until_us: int) -> list[_Append]:
-        """The commentaries on the timeline by then that no reply has answered."""
-        return [
-            a
-            for a in self.appends
-            if a.kind == "session.commentary.append"
-            and not a.answered
-            and a.placed_us is not None
-            and max(a.placed_us, a.came_us + 1) <= until_us
-        ]
-
-    def _reply(self, stretch: Stretch, slots: list[ScoredFrame], slot_us: int) -> None:
-        """One reply: its frames, and what brought it out."""
-        index, start_us = len(self.replies), stretch.first * slot_us
-        reply = ScoredReply(index, index, f"reply-{index}", "", stretch.text, home_us=start_us)
-        for number in range(stretch.first, stretch.last + 1):
-            frame = self.live.fillers.pop(number)
-            frame.reply, frame.response, frame.audio_us = index, index, slot_us
-            frame.audio_start_us = reply.audio_us
-            reply.audio_us += slot_us
-        reply.cause, origin_us = self._asked_by(stretch, start_us, reply)
-        reply.start_us = start_us - origin_us
-        for text in stretch.texts:
-            self._hang(text.frame, reply.cause, start_us, text.start_us)
-            text.frame.reply = text.frame.response = index
-            text.frame.audio_start_us = max(0, min(text.start_us - start_us, reply.audio_us))
-        for number in range(stretch.first, stretch.last + 1):
-            slots[number].cause = reply.cause
-            slots[number].position_us = slots[number].delay_us = (number - stretch.first) * slot_us
-        self.replies.append(reply)
-
-    def _asked_by(self, stretch: Stretch, start_us: int, reply: ScoredReply) -> tuple[Cause, int]:
-        """A commentary whose words it has, a turn of the caller, any commentary: the cause, and where that stood."""
-        waiting = self._placed(start_us)
-        best = max(waiting, key=lambda a: fit(a.content, stretch.text), default=None)
-        answered = {other.cause for other in self.replies}
-        turn = next((t for t in reversed(self.turns) if self._home(t.index) <= start_us), None)
-        free = turn is not None and not {("turn.start", turn.index), ("turn.stop", turn.index)} & answered
-        if best is not None and (fit(best.content, stretch.text) >= ENOUGH or not free):
-            best.answered, reply.content = True, best.content
-            return ("commentary", 0), max(best.placed_us or 0, best.came_us + 1)
-        if turn is None:
-            return _TIMELINE, 0
-        stop_us = self._stop(turn)
-        reply.over = start_us < stop_us
-        if reply.over:
-            return ("turn.start", turn.index), self._home(turn.index)
-        return ("turn.stop", turn.index), stop_us
-
-    def _talks_over(self, turn: ScoredTurn) -> None:
-        """A reply that was being spoken when the caller began: broken off, or not."""
-        start_us = self._home(turn.index) + turn.start_at_us
-        for reply in self.replies:
-            end_us = reply.home_us + reply.audio_us
-            if reply.home_us <= start_us < end_us and isinstance(reply.index, int):
-                turn.barge_in = True
-                if end_us - start_us > _CUT_US:
-                    turn.over.append(reply.index)
-                else:
-                    turn.cut_us = end_us - start_us
+            self.hang(frame, ("turn.start", turn.index), self.home(turn.index), position_us)
 
 
 def _position(event: dict[str, Any]) -> int:

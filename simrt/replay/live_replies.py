@@ -1,0 +1,164 @@
+"""What the agent said on a Live recording, reply by reply, and what brought each of them out."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from simrt.dialect.live import OUTPUT_AUDIO
+from simrt.replay.live_stretches import Stretch, Text, find_bursts, find_stretches, joined
+from simrt.replay.live_track import CANCELLED, OUTPUT_TEXT
+from simrt.replay.live_words import ENOUGH, fit
+from simrt.replay.score import Cause, ScoredFrame, ScoredReply, ScoredTurn
+
+if TYPE_CHECKING:
+    from simrt.replay.score_live import LiveScorer, RecordedAppend
+
+_TIMELINE: Cause = ("timeline", 0)
+_NEXT_US = 600_000  # after a longer pause it is another reply, if something has asked for one
+_ALWAYS_US = 1_200_000  # ... in any case
+_CUT_US = 1_500_000  # a reply that ends so soon after the caller has begun to talk was broken off by that
+
+
+class LiveReplies:
+    """Cuts the output of one recording into replies and what lies between them."""
+
+    def __init__(self, scorer: LiveScorer) -> None:
+        self.s = scorer
+        self.replies: list[ScoredReply] = []
+
+    def find(self) -> None:
+        """Cut the output into slots, fillers and replies."""
+        pieces = [frame for frame in self.s.frames if frame.kind == OUTPUT_AUDIO]
+        lengths = [self.s.format.duration_us(len(frame.audio)) for frame in pieces]
+        slot_us = statistics.mode(lengths) if lengths else 0
+        self.s.live.slot_us = slot_us = slot_us or self.s.live.slot_us
+        texts = self.s.texts(OUTPUT_TEXT)
+        if self.s.kugel:
+            for burst, said in find_bursts(pieces, texts):
+                self._burst(burst, said, slot_us)
+        else:
+            for number, frame in enumerate(pieces):
+                frame.cause, frame.position_us = _TIMELINE, number * slot_us
+                reached = self.s.timeline.when(number * slot_us)
+                self.s.live.lags.append(frame.t_us - reached if reached is not None else self.s.live.lag_us)
+                self.s.live.fillers[number] = frame
+            self.s.live.lag_us = round(statistics.median(self.s.live.lags)) if pieces else self.s.live.lag_us
+            whole = self.s.header.agent_audio == "whole"
+            for stretch in self._joined(find_stretches(pieces, slot_us, self.s.format, texts, whole), slot_us):
+                self._reply(stretch, pieces, slot_us)
+        for turn in self.s.turns:
+            self._talks_over(turn)
+
+    def _burst(self, pieces: list[ScoredFrame], texts: list[Text], slot_us: int) -> None:
+        """One reply that was sent as fast as it was made: its frames follow the moment at which it was begun."""
+        first = min((text.start_us for text in texts), default=1 << 62)
+        start_us = min(first, self.s.stood(pieces[0].t_us)) // slot_us * slot_us
+        index, text = len(self.replies), joined(texts)
+        reply = ScoredReply(index, index, f"reply-{index}", "", text, home_us=start_us)
+        reply.cause, origin_us = self._asked_by(text, start_us, reply)
+        reply.start_us = start_us - origin_us
+        reached = self.s.timeline.when(start_us) or 0
+        for frame in pieces:
+            frame.audio_us = self.s.format.duration_us(len(frame.audio))
+            frame.audio_start_us = reply.audio_us
+            reply.audio_us += frame.audio_us
+        for said in texts:
+            said.frame.position_us = said.frame.audio_start_us = max(0, said.start_us - start_us)
+        for frame in [*pieces, *(said.frame for said in texts)]:
+            frame.reply, frame.response, frame.cause = index, index, reply.cause
+            frame.delay_us = frame.t_us - reached
+        self.replies.append(reply)
+
+    def _joined(self, stretches: list[Stretch], slot_us: int) -> list[Stretch]:
+        """Stretches that are one reply: the pause is short, or nothing has asked for another."""
+        joined: list[Stretch] = []
+        for stretch in stretches:
+            before = joined[-1] if joined else None
+            if before is None:
+                joined.append(stretch)
+                continue
+            end_us, start_us = (before.last + 1) * slot_us, stretch.first * slot_us
+            pause_us = start_us - end_us
+            asked = [
+                a for a in self._placed(start_us) if a.placed_us is not None and a.placed_us >= before.first * slot_us
+            ]
+            fits = any(fit(a.content, stretch.text) >= ENOUGH for a in asked)
+            turned = any(before.first * slot_us < self.s.stop(turn) <= start_us for turn in self.s.turns)
+            another = fits or turned or (asked and pause_us >= _NEXT_US) or pause_us >= _ALWAYS_US
+            if another:
+                joined.append(stretch)
+            else:
+                before.last = stretch.last
+                before.texts.extend(stretch.texts)
+        return joined
+
+    def _placed(self, until_us: int) -> list[RecordedAppend]:
+        """The commentaries on the timeline by then that no reply has answered."""
+        return [
+            a
+            for a in self.s.appends
+            if a.kind == "session.commentary.append"
+            and not a.answered
+            and a.placed_us is not None
+            and max(a.placed_us, a.came_us + 1) <= until_us
+        ]
+
+    def _reply(self, stretch: Stretch, slots: list[ScoredFrame], slot_us: int) -> None:
+        """One reply: its frames, and what brought it out."""
+        index, start_us = len(self.replies), stretch.first * slot_us
+        reply = ScoredReply(index, index, f"reply-{index}", "", stretch.text, home_us=start_us)
+        for number in range(stretch.first, stretch.last + 1):
+            frame = self.s.live.fillers.pop(number)
+            frame.reply, frame.response, frame.audio_us = index, index, slot_us
+            frame.audio_start_us = reply.audio_us
+            reply.audio_us += slot_us
+        reply.cause, origin_us = self._asked_by(stretch.text, start_us, reply)
+        reply.start_us = start_us - origin_us
+        for text in stretch.texts:
+            self.s.hang(text.frame, reply.cause, start_us, text.start_us)
+            text.frame.reply = text.frame.response = index
+            text.frame.audio_start_us = max(0, min(text.start_us - start_us, reply.audio_us))
+        for number in range(stretch.first, stretch.last + 1):
+            slots[number].cause = reply.cause
+            slots[number].position_us = slots[number].delay_us = (number - stretch.first) * slot_us
+        self.replies.append(reply)
+
+    def _asked_by(self, text: str, start_us: int, reply: ScoredReply) -> tuple[Cause, int]:
+        """A commentary whose words it has, a turn of the caller, any commentary: the cause, and where that stood."""
+        waiting = self._placed(start_us)
+        best = max(waiting, key=lambda a: fit(a.content, text), default=None)
+        answered = {other.cause for other in self.replies}
+        turn = next((t for t in reversed(self.s.turns) if self.s.home(t.index) <= start_us), None)
+        free = turn is not None and not {("turn.start", turn.index), ("turn.stop", turn.index)} & answered
+        if best is not None and (fit(best.content, text) >= ENOUGH or not free):
+            best.answered, reply.content = True, best.content
+            return ("commentary", 0), max(best.placed_us or 0, best.came_us + 1)
+        if turn is None:
+            return _TIMELINE, 0
+        stop_us = self.s.stop(turn)
+        reply.over = start_us < stop_us
+        if reply.over:
+            return ("turn.start", turn.index), self.s.home(turn.index)
+        return ("turn.stop", turn.index), stop_us
+
+    def _talks_over(self, turn: ScoredTurn) -> None:
+        """A reply that was being spoken when the caller began: broken off, or not."""
+        start_us = self.s.home(turn.index) + turn.start_at_us
+        for reply in self.replies:
+            end_us = reply.home_us + reply.audio_us
+            if not reply.home_us <= start_us < end_us or not isinstance(reply.index, int):
+                continue
+            turn.barge_in = True
+            begun, last = (
+                self.s.timeline.when(start_us) or 0,
+                self.s.timeline.when(min(end_us, self.s.timeline.total_us)) or 0,
+            )
+            told = next((f for f in self.s.frames if f.kind == CANCELLED and begun <= f.t_us <= last + _CUT_US), None)
+            if told is not None:
+                told.reply, told.cause, told.position_us = reply.index, ("turn.start", turn.index), None
+                told.delay_us = told.t_us - begun
+            elif self.s.kugel or end_us - start_us > _CUT_US:
+                turn.over.append(reply.index)
+            else:
+                turn.cut_us = end_us - start_us
