@@ -13,11 +13,13 @@ from simrt.audio import PCM24, AudioFormat
 from simrt.caller import Caller, Clock, Ear, Line, Say
 from simrt.cassette.store import Cassette
 from simrt.cues import says_of
+from simrt.delegations import Delegation, delegations
 from simrt.errors import CallError, WorldError
 from simrt.faults.base import Fault
 from simrt.faults.plan import check_plan, parse_plan
 from simrt.invariant import Invariant
 from simrt.replay.build import score_of
+from simrt.replay.live import LiveSession
 from simrt.replay.score import Score
 from simrt.replay.server import ReplayPeer, WebSocketServer
 from simrt.replay.session import Verdict
@@ -252,6 +254,7 @@ def finish(talk: Conversation, stage: Stage) -> CallResult:
         log=[f"{note.t_us / 1000:.1f} ms  {note.message}" for note in line.notes],
         traces=traces,
         calls=[call for peer in stage.peers for call in _calls(peer)],
+        delegations=[found for peer in stage.peers for found in _delegations(peer)],
         opened_ms=[peer.opened_us / 1000 for peer in stage.peers],
         utterances=list(talk.caller.utterances),
         line=line,
@@ -321,6 +324,22 @@ def _calls(peer: ReplayPeer) -> list[FunctionCall]:
         FunctionCall(name, call_id, item_id, arguments, retrieve(item_id) is not None)
         for item_id, (name, call_id, arguments) in found.items()
     ]
+
+
+def _delegations(peer: ReplayPeer) -> list[Delegation]:
+    """What the agent gave to the client, with what only the server knows: which reply said what was appended."""
+    session = peer.session
+    if not isinstance(session, LiveSession):
+        return []
+    found = delegations(peer.trace)
+    sent = sorted((append for each in found for append in each.appends), key=lambda append: append.sent_us)
+    taken = list(session.appends.all)
+    for append in sent:
+        told = next((t for t in taken if (t.kind, t.content) == (append.kind, append.content)), None)
+        if told is not None:
+            taken.remove(told)
+            append.reply, append.dropped = told.reply, told.outcome == "dropped"
+    return found
 
 
 def _caller_turns(talk: Conversation, stage: Stage, score: Score) -> list[CallerTurn]:

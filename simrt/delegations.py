@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from simrt.caller.cue import ReplyKey
 from simrt.trace import Trace
 
 Kind = Literal["commentary", "thinking", "instructions"]
@@ -23,7 +24,9 @@ _PARAMS = ("content", "delegation_id", "expects_reply", "event_id")
 class Append(msgspec.Struct):
     """One append. Times are µs since the connection opened, `start_ms` and `end_ms` ms on the session's timeline.
 
-    `acked_us` None: the server never said that it was placed. `error`: the code of the error that it brought.
+    `acked_us` None: the server never said that it was placed. `error`: the code of the error that it brought. Of a
+    simulated call it is known besides whether the agent said it (`reply`: the key of that reply), or dropped it since
+    the caller finished a turn first.
     """
 
     kind: Kind
@@ -35,6 +38,8 @@ class Append(msgspec.Struct):
     end_ms: int | None = None
     acked_us: int | None = None
     error: str | None = None
+    reply: ReplyKey | None = None
+    dropped: bool = False
 
     @property
     def open(self) -> bool:
@@ -43,7 +48,12 @@ class Append(msgspec.Struct):
 
     @property
     def fate(self) -> str:
-        """In words: where it was placed and how long that took, or why it was not."""
+        """In words: where it was placed and how long that took, or why it was not; who said it, where that is known."""
+        said = "" if self.reply is None else f", said in reply {self.reply}"
+        return self._placed + (", dropped unsaid" if self.dropped else said)
+
+    @property
+    def _placed(self) -> str:
         if self.error is not None:
             return f"not placed: {self.error}"
         if self.acked_us is None:

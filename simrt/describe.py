@@ -97,8 +97,10 @@ def _replies(result: CallResult) -> Iterator[str]:
 
 
 def _delegations(result: CallResult, labels: "Labels") -> Iterator[str]:
+    told = iter(result.delegations)  # those of all connections, with which reply said what
     for opened_ms, trace in zip(result.opened_ms, result.traces, strict=True):
         for delegation in delegations(trace):
+            delegation = next(told, delegation)
             if delegation.id:
                 name = labels.of("delegation", delegation.id)
                 yield f"{name}  at {delegation.offset_ms} ms  {delegation.outcome}"

@@ -8,6 +8,7 @@ import msgspec
 from simrt.audio import Samples
 from simrt.caller import Line, Utterance, stereo
 from simrt.caller.cue import ReplyKey
+from simrt.delegations import Delegation
 from simrt.invariant import Broken
 from simrt.replay.session import Verdict
 from simrt.trace import Trace, parse_event
@@ -68,12 +69,14 @@ class TimelineRow(msgspec.Struct):
 
 
 class CallResult(msgspec.Struct):
-    """One call. Times are ms from pickup. `calls` are the model's calls of tools, in the order of being made.
+    """One call. Times are ms from pickup. `calls` are the model's calls of tools, in the order of being made;
+    `delegations` what a Live agent gave to the client, with all that was appended and what became of it.
 
-    `ready_ms`: when `session.updated` reached the client (None: never). `closed_by`: "client", "server", "network", or
-    "cap" when the client was still there at the virtual-time cap. `log`: what the client noted. `traces` has one for
-    each connection, its times count from the moment in `opened_ms`. `tasks_left`: what the client had running when it
-    returned; `tasks_dead`: what had raised, unnoticed. `broken`: the invariants that did not hold.
+    `ready_ms`: when `session.updated` or, on Live, `session.started` reached the client (None: never). `closed_by`:
+    "client", "server", "network", or "cap" when the client was still there at the virtual-time cap. `log`: what the
+    client noted. `traces` has one for each connection, its times count from the moment in `opened_ms`. `tasks_left`:
+    what the client had running when it returned; `tasks_dead`: what had raised, unnoticed. `broken`: the invariants
+    that did not hold.
     """
 
     ready_ms: float | None
@@ -88,6 +91,7 @@ class CallResult(msgspec.Struct):
     line: Line
     error: str | None = None
     calls: list[FunctionCall] = []
+    delegations: list[Delegation] = []
 
     @property
     def trace_sha256(self) -> str:
@@ -133,6 +137,7 @@ class CallResult(msgspec.Struct):
             "ready_ms": self.ready_ms,
             "caller_turns": msgspec.to_builtins(self.caller_turns),
             "replies": msgspec.to_builtins(self.replies),
+            **({"delegations": msgspec.to_builtins(self.delegations)} if self.delegations else {}),
             "closed_by": self.closed_by,
             "virtual_ms": self.virtual_ms,
             "trace_sha256": self.trace_sha256,

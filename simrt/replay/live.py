@@ -22,7 +22,7 @@ from simrt.dialect import live_events
 from simrt.dialect.live import INPUT_AUDIO, OUTPUT_AUDIO, session_format
 from simrt.dialect.live_rules import BAD_AUDIO, NOT_JSON, Problem, Rules
 from simrt.faults.base import End, Fault, Send
-from simrt.replay.live_appends import APPENDS, Append, Appends
+from simrt.replay.live_appends import APPENDS, Appends
 from simrt.replay.live_timeline import TURN, Timeline
 from simrt.replay.live_track import CANCELLED, Track
 from simrt.replay.live_turns import COMMITTED, DELEGATED, LiveTurns
@@ -394,10 +394,6 @@ class LiveSession(Session):
     def reply_of(self, key: ReplyKey) -> ScoredReply | None:
         """Also the replies that were made up."""
         return self.made_up.get(key) or super().reply_of(key)
-
-    def appended(self) -> list[Append]:
-        """What the client appended, in order."""
-        return self.appends.all
 
     def unplayed(self) -> list[str]:
         """As the base; silence is not missed."""
