@@ -2,6 +2,7 @@
 
 python -m tools.bench replay [--json]    a 70 s call in the World, on other virtual-time loops, and the client alone
 python -m tools.bench proxy [--json]     what the recording proxy adds to 20 calls at once
+python -m tools.bench explore [--json]   calls a second in a search, and what a second worker brings
 """
 
 import argparse
@@ -202,13 +203,18 @@ def _measure(cassette: Path) -> dict[str, Any]:
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["replay", "proxy"])
+    parser.add_argument("what", choices=["replay", "proxy", "explore"])
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options, rest = parser.parse_known_args()
+    rest += ["--json"] if options.json else []
     if options.what == "proxy":
         from tools import bench_proxy
 
-        return bench_proxy.main([*rest, *(["--json"] if options.json else [])])
+        return bench_proxy.main(rest)
+    if options.what == "explore":
+        from tools import bench_explore
+
+        return bench_explore.main(rest)
     report = replay()
     if options.json:
         print(json.dumps(report))

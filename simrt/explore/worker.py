@@ -115,6 +115,7 @@ def main(busy_s: float) -> None:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
             os.ftruncate(2, 0)
+            os.lseek(2, 0, os.SEEK_SET)
         watchdog.job()
         gc.disable()
         answer = _answer(order)

@@ -1,12 +1,16 @@
 """Jobs on a real cluster: a scheduler and workers that are processes of their own."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from simrt.cli import app
 from simrt.errors import SimrtError
 from simrt.explore import Job, Outcome, run_job
 from simrt.explore.cluster import DaskCrew, keep
@@ -99,6 +103,16 @@ def test_a_client_that_hangs_is_an_outcome_and_the_worker_lives(here: DaskCrew) 
     hung, fine = here.run_all([Job(f"{__name__}:spinning", SHORT), JOBS[0]])
     assert (hung.status, hung.codes) == ("hung", ("hung",))
     assert timeless(fine) == timeless(run_job(JOBS[0]))
+
+
+def test_a_sweep_on_the_cluster_is_the_sweep_at_home(cluster: Any, home: Path) -> None:
+    command = ["sweep", "clients.call:DrainCall", SHORT, "--fault", "stall:at=0..2s/500ms", "--json"]
+    where = ["--executor", cluster.scheduler_address.replace("tcp", "dask")]
+    there, here = (json.loads(CliRunner().invoke(app, [*command, *rest]).stdout) for rest in (where, []))
+    for point in (*there["points"], *here["points"]):
+        del point["outcome"]["cpu_ms"]
+    assert there == here
+    assert here["summary"]["failed"] > 0
 
 
 def test_a_job_that_nobody_can_do_is_an_error(here: DaskCrew) -> None:
