@@ -1,0 +1,76 @@
+"""Search the whole zoo and print what found which bug: `python -m tests.zoo`, from the top of the repository."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from simrt.explore.executors import crew
+from simrt.explore.explore import Failure
+from tests.zoo.exhibits import EXHIBITS
+from tests.zoo.search import Seen, markdown, visit
+
+TWIN_RUNS = 100
+FULL_TWIN_RUNS = 1000
+
+
+def main() -> int:
+    """The command; its exit status: 1 where a bug was not found, or a twin was blamed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.zoo", description="Search the zoo's clients for their bugs.")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="only these exhibits, say B07")
+    parser.add_argument("--full", action="store_true", help=f"{FULL_TWIN_RUNS} runs of each twin, not {TWIN_RUNS}")
+    parser.add_argument("--twin-runs", type=int, help="so many runs of each twin")
+    parser.add_argument("--runs", type=int, default=200, help="runs of each bug at most (200)")
+    parser.add_argument("--seed", type=int, default=0, help="the same for all (0)")
+    parser.add_argument("--workers", type=int, default=0, help="calls made at once; 0: one for each core")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there too, as Markdown")
+    options = parser.parse_args()
+    chosen = [exhibit for exhibit in EXHIBITS if not options.rows or exhibit.row in options.rows]
+    if unknown := set(options.rows) - {exhibit.row for exhibit in EXHIBITS}:
+        parser.error(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(map(str, EXHIBITS))}")
+    twin_runs = options.twin_runs if options.twin_runs is not None else FULL_TWIN_RUNS if options.full else TWIN_RUNS
+    console = Console()
+    seen: list[Seen] = []
+    begin = time.monotonic()
+    with crew(workers=options.workers) as hands, console.status("") as status:
+        for exhibit in chosen:
+            status.update(f"{exhibit.row} {exhibit.met}")
+            seen.append(visit(exhibit, hands, runs=options.runs, twin_runs=twin_runs, seed=options.seed))
+    console.print(table(seen))
+    for one in seen:
+        for failure in one.blamed:
+            console.print(f"{one.exhibit.row} {failure.client} is blamed: {told(failure)}", soft_wrap=True)
+    lost = [one.exhibit.row for one in seen if not one.flagged]
+    blamed = [one.exhibit.row for one in seen if one.blamed]
+    console.print(f"{len(seen)} exhibits, seed {options.seed}, {time.monotonic() - begin:.0f} s")
+    console.print(f"not found: {', '.join(lost) or 'none'}; twins blamed: {', '.join(blamed) or 'none'}")
+    if options.markdown:
+        options.markdown.write_text("\n".join(markdown(seen)) + "\n")
+    return 0 if all(one.fine for one in seen) else 1
+
+
+def table(seen: list[Seen]) -> Table:
+    """What found which bug."""
+    made = Table("row", "what people met", "rule", "shortest plan", "runs", "twin")
+    for one in seen:
+        first = one.first
+        twin = f"{len(one.blamed)} wrong" if one.blamed else f"clean in {one.twin_runs}" if one.twin_runs else ""
+        rule = f"{first.code} {first.name}" if first else "not found"
+        plan, runs = (" ".join(first.plan) or "none", str(first.found_in)) if first else ("", "")
+        made.add_row(one.exhibit.row, one.exhibit.met, rule, plan, runs, twin)
+    return made
+
+
+def told(failure: Failure) -> str:
+    """A failure in one line."""
+    seed = f", seed {failure.seed}" if failure.seed else ""
+    plan = " ".join(failure.plan) or "the call as it is"
+    runs = f"run {failure.found_in}, {failure.runs} in all"
+    return f"{failure.code} {failure.name}, {plan}{seed} ({runs}): {failure.message}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""The zoo's calls: short ones, with nothing in them but what the bugs need."""
+
+import filecmp
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from simrt.cassette.header import Header
+from simrt.cassette.script import Reply, Script, Tool
+from simrt.cassette.store import Cassette, save
+from simrt.scripts.parts import PICKUP, goodbye, reply, turn
+from simrt.trace import Trace
+
+FOLDER = Path(__file__).parents[2] / "build" / "zoo"
+"""Where the calls are written as cassettes; no part of the repository."""
+
+_REASON = "caller has all they need"
+_LOOKUP = Tool("lookup_booking", {"surname": "Okafor", "day": "Friday"})
+
+
+def farewell() -> Script:
+    """The caller wants nothing, and the agent says goodbye with its tool."""
+    return Script([turn("thats-all", PICKUP), goodbye("goodbye-short", _REASON)])
+
+
+def follow_up() -> Script:
+    """The goodbye is the reply to the output of the tool that ends the call."""
+    ends = Reply(tool=Tool("end_call", {"goodbye": "", "reason": _REASON}))
+    return Script([turn("thats-all", PICKUP), ends, reply("goodbye-short", "create")])
+
+
+def answer() -> Script:
+    """A question, its answer, goodbye."""
+    return Script(
+        [
+            turn("booking", PICKUP),
+            reply("breakfast"),
+            turn("thats-all", "reply[0].end+600ms"),
+            goodbye("goodbye-short", _REASON),
+        ]
+    )
+
+
+def lookup() -> Script:
+    """The answer takes a tool."""
+    return Script(
+        [
+            turn("booking", PICKUP),
+            Reply(tool=_LOOKUP),
+            reply("breakfast", "create"),
+            turn("thats-all", "reply[0].end+600ms"),
+            goodbye("goodbye-short", _REASON),
+        ]
+    )
+
+
+def pushed() -> Script:
+    """The agent plays for time; the client tells it of what has come up, and it says that."""
+    return Script(
+        [
+            turn("booking", PICKUP),
+            reply("checking"),
+            reply("breakfast", "create", reminded=True),
+            turn("thats-all", "reply[1].end+600ms"),
+            goodbye("goodbye-short", _REASON),
+        ]
+    )
+
+
+SCRIPTS: dict[str, Callable[[], Script]] = {
+    "farewell": farewell,
+    "follow-up": follow_up,
+    "answer": answer,
+    "lookup": lookup,
+    "pushed": pushed,
+}
+
+
+@cache
+def cassette(name: str) -> str:
+    """What to call a cassette in a Job: the path of one of the zoo's, which is written, or a shipped name.
+
+    The path counts from the current directory, so that a search draws the same plans wherever the repository lies.
+    """
+    if name not in SCRIPTS:
+        return name
+    header = Header(how="authored", origin=f"tests.zoo.scripts: {name}", created="2026-11-30T00:00:00Z")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER, prefix=".new-") as folder:
+        made, place = Path(folder) / name, FOLDER / name
+        save(Cassette(header, Trace(), SCRIPTS[name]()), made)
+        if not _same(made, place):
+            save(Cassette(header, Trace(), SCRIPTS[name]()), place, overwrite=True)
+    return os.path.relpath(place)
+
+
+def _same(made: Path, place: Path) -> bool:
+    names = [path.name for path in made.iterdir()]
+    return place.is_dir() and filecmp.cmpfiles(made, place, names, shallow=False)[0] == names
