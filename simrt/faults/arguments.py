@@ -13,16 +13,8 @@ from typing import ClassVar, Literal
 from simrt.caller.cue import Say
 from simrt.faults.base import Armed, Context, Fault
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import (
-    Again,
-    Changes,
-    broken,
-    draw_call,
-    find_call,
-    frames_of,
-    lines_after,
-    with_arguments,
-)
+from simrt.faults.rewrite import Again, broken, draw_call, find_call, frames_of, lines_after, with_arguments
+from simrt.replay.edit import Changes
 from simrt.replay.score import Score, ScoredFrame
 
 

@@ -10,8 +10,8 @@ from simrt.caller.cue import Cue, Say
 from simrt.cassette.script import Reply, Turn
 from simrt.faults.base import Armed, Context, Fault, Ms, Send
 from simrt.faults.draw import Draw, Harm
-from simrt.replay.authored import with_barge_in
 from simrt.replay.authored_live import with_barge_in_live
+from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
 
 
@@ -60,7 +60,7 @@ class BargeIn(Fault, frozen=True):
             answer = Reply(text=said.text, words=list(said.words), samples=said.samples)
         if score.dialect == "live":
             return with_barge_in_live(score, turn, answer, number)
-        return with_barge_in(score, turn, self.find_reply(score, self.reply)[0], answer, number)
+        return with_turn(score, turn, number, self.find_reply(score, self.reply)[0], answer)
 
     def says(self, score: Score) -> list[Say]:
         """The clip, beside whatever else the caller says."""

@@ -13,16 +13,8 @@ from typing import Any, ClassVar, Literal
 from simrt.caller.cue import Say
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import (
-    Again,
-    Changes,
-    broken,
-    draw_response,
-    ended_early,
-    find_response,
-    first_from,
-    lines_after,
-)
+from simrt.faults.rewrite import Again, broken, draw_response, ended_early, find_response, first_from, lines_after
+from simrt.replay.edit import Changes
 from simrt.replay.score import Score, ScoredFrame
 
 _MESSAGES = {

@@ -15,16 +15,8 @@ from msgspec.structs import replace
 from simrt.caller.cue import Say
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import (
-    Again,
-    Changes,
-    broken,
-    draw_response,
-    ended_early,
-    find_response,
-    first_from,
-    lines_after,
-)
+from simrt.faults.rewrite import Again, broken, draw_response, ended_early, find_response, first_from, lines_after
+from simrt.replay.edit import Changes
 from simrt.replay.score import Score, ScoredFrame
 
 _NEVER_US = 24 * 3600 * 1_000_000  # what would close it waits, and comes when the response is cut

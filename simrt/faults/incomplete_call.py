@@ -17,8 +17,6 @@ from simrt.faults.draw import Draw, Harm
 from simrt.faults.rewrite import (
     ARGUMENTS_DONE,
     Again,
-    Changes,
-    applied,
     broken,
     draw_call,
     ended_early,
@@ -28,6 +26,7 @@ from simrt.faults.rewrite import (
     with_arguments,
 )
 from simrt.replay.early import CLOSERS
+from simrt.replay.edit import Changes, applied
 from simrt.replay.score import Score, ScoredFrame
 
 

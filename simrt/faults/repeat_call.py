@@ -15,8 +15,9 @@ import msgspec
 
 from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import Changes, draw_call, find_call, frames_of, fresh_id, next_index, patched, retold
+from simrt.faults.rewrite import draw_call, find_call, frames_of, fresh_id, retold
 from simrt.replay.early import item_of
+from simrt.replay.edit import Changes, next_index, patched
 from simrt.replay.score import Score, ScoredFrame
 
 _COMPLETING = ("response.function_call_arguments.done", "conversation.item.done", "response.output_item.done")

@@ -16,10 +16,8 @@ from simrt.caller.cue import Cue, ReplyKey, Say
 from simrt.faults.base import Armed, Context, Fault, Send
 from simrt.faults.draw import Draw
 from simrt.replay.early import CLOSERS, Opened, closed_early, follow, item_of
+from simrt.replay.edit import Changes, applied, next_index, next_response, patched
 from simrt.replay.score import Cause, Score, ScoredFrame, ScoredReply
-
-Changes = dict[int, ScoredFrame | None]
-"""By index, what stands in the place of a frame; None: it is left out."""
 
 _encode = msgspec.json.Encoder().encode
 _DONE = "response.done"
@@ -72,34 +70,6 @@ def retold(frame: ScoredFrame, event: Mapping[str, Any], **fields: Any) -> Score
     """The frame with another event in it, and other fields if any."""
     payload = _encode(event).decode()
     return msgspec.structs.replace(frame, event=dict(event), payload=payload, **fields)
-
-
-def patched(
-    score: Score,
-    instead: Mapping[int, ScoredFrame | None] | None = None,
-    more: Sequence[ScoredFrame] = (),
-    **changes: Any,
-) -> Score:
-    """The score with other frames in the place of some (None: left out), by index, and with more of them."""
-    instead = instead or {}
-    own = [instead.get(frame.index, frame) for frame in score.own_frames]
-    added = [instead.get(frame.index, frame) for frame in score.frames[len(own) :]]
-    kept = [frame for frame in own if frame is not None]
-    frames = [*kept, *(frame for frame in added if frame is not None), *more]
-    answers: dict[Cause, list[ScoredFrame]] = {}
-    for frame in frames:
-        answers.setdefault(frame.cause, []).append(frame)
-    return msgspec.structs.replace(score, frames=frames, own=len(kept), answers=answers, **changes)
-
-
-def next_index(score: Score) -> int:
-    """An index that no frame has."""
-    return 1 + max((frame.index for frame in score.frames), default=0)
-
-
-def next_response(score: Score) -> int:
-    """A response number that no frame has."""
-    return 1 + max((frame.response or 0 for frame in score.frames), default=0)
 
 
 # --- a response that ends early -----------------------------------------------------------------------------------
@@ -161,12 +131,6 @@ def with_arguments(frames: Sequence[ScoredFrame], call: ScoredFrame, text: str) 
             changes[frame.index] = retold(frame, {**event, "delta": text}) if text and not told else None
             told = True
     return changes
-
-
-def applied(frames: Sequence[ScoredFrame], changes: Changes) -> list[ScoredFrame]:
-    """The frames as the changes make them."""
-    made = (changes.get(frame.index, frame) for frame in frames)
-    return [frame for frame in made if frame is not None]
 
 
 def audio_left(frames: Sequence[ScoredFrame], changes: Changes) -> int:

@@ -28,7 +28,7 @@ from simrt.replay.score import (
 from simrt.replay.vad import VadName, detect, make_vad
 from simrt.trace import Opening
 
-_OUTPUT = "conversation.item.create:function_call_output"
+OUTPUT = "conversation.item.create:function_call_output"
 NOTICE_US = 96_000  # how much of a turn's voice has arrived when the server takes it for speech
 _LAG_US = 30_000  # from that position's arrival to the event
 _DEFAULT_SESSION: dict[str, Any] = {
@@ -176,7 +176,7 @@ class Author:
         """The client is expected to give a tool call its output."""
         output = {"type": "function_call_output", "call_id": call_id, "output": ""}
         made = {"id": self._id("item"), "object": "realtime.item", "status": "completed", **output}
-        asked = self.expect(_OUTPUT)
+        asked = self.expect(OUTPUT)
         for kind in ("conversation.item.added", "conversation.item.done"):
             self.add(asked, 20_000, {"type": kind, "previous_item_id": previous, "item": made})
 
@@ -357,37 +357,4 @@ def author(script: Script, profile: str = "openai", vad: VadName = "energy") -> 
         client_events=made.expected,
         pacing=script.pacing,
         authored=True,
-    )
-
-
-def with_barge_in(
-    score: Score, turn: Turn, over: ReplyKey, answer: Reply | None, number: int, vad: VadName = "energy"
-) -> Score:
-    """The score with a caller turn added that talks over reply `over`, and the reply "answer-N" to it if there is one.
-
-    With it comes what a client is expected to do: truncate what was not heard, and give an output to a tool call in
-    the reply that had none (the hang-up that is off now).
-    """
-    made = Author(score.pacing, score.profile, vad, first_index=1 + max((f.index for f in score.frames), default=0))
-    made.tag = f"extra{number}_"
-    made.response = 1 + max((f.response or 0 for f in score.frames), default=0)
-    made.counts = Counter(event.kind for event in score.client_events)
-    index = 1 + max((t.index for t in score.turns), default=-1)
-    made.turn(turn, index).barge_in = True
-    reply = next(r for r in score.replies if r.index == over)
-    made.talked_over(reply.item_id)
-    calls = [f for f in score.own_frames if f.kind == "response.function_call_arguments.done"]
-    if calls and calls[-1].response == reply.response and len(calls) > made.counts[_OUTPUT]:
-        made.answered(str((calls[-1].event or {}).get("call_id")), None)
-    if answer is not None:
-        made.reply(answer, ("turn.stop", index), f"answer-{number}")
-    frames = [*score.frames, *made.frames]
-    return msgspec.structs.replace(
-        score,
-        frames=frames,
-        own=len(score.own_frames),
-        answers=index_answers(frames),
-        turns=[*score.turns, *made.turns],
-        replies=[*score.replies, *made.replies],
-        client_events=[*score.client_events, *made.expected],
     )
