@@ -1,0 +1,125 @@
+"""What the agent said, and what of it the caller has heard.
+
+Live has no replies, and no event says that one is over: there is a track of audio, and a transcript beside it. What
+belongs together is told from the pauses; it is over when its last sound has been played, as much was played as the
+transcript is long, and nothing more has come for a while. What was talked over stops in the middle of a sentence.
+"""
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simrt import Line
+
+PAUSE_MS = 700  # longer than any inside a reply
+_LOUD = 200  # of 32768
+_SLACK_MS = 500  # the transcript's times are in steps of 200 ms
+_AHEAD_MS = 400.0  # silence that would be played later than this is not played at all
+# G.711: sign and size are spread over the byte; these bytes are as near to silence as _LOUD.
+_QUIET_BYTES = {
+    "ulaw": bytes(b for b in range(256) if ~b & 0x7F < 0x14),
+    "alaw": bytes(b for b in range(256) if (b ^ 0x55) & 0x7F < 0x0D),
+}
+
+
+@dataclass
+class Utterance:
+    """Something the agent said; `start_ms` and `end_ms` of its transcript lie on the session's timeline.
+
+    `sound_ms`: where its audio begins and ends, on the speaker's clock. `cut`: it was cancelled. `heard_ms`: the
+    position of the timeline at which all of its audio so far had been played; None: not yet.
+    """
+
+    start_ms: int
+    end_ms: int
+    text: str
+    sound_ms: tuple[float, float]
+    cut: bool = False
+    heard_ms: float | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the caller has heard it to its end, as far as one can tell now."""
+        enough = self.sound_ms[1] - self.sound_ms[0] >= self.end_ms - self.start_ms - _SLACK_MS
+        return self.heard_ms is not None and enough and not self.cut and self.text.rstrip().endswith((".", "!", "?"))
+
+
+class Voice:
+    """Plays the agent's audio, and keeps what it says.
+
+    `paced`: the audio comes at the pace of speech, silence between what is said, not ahead of it. `clock` is in s.
+    """
+
+    def __init__(self, line: "Line", clock: Callable[[], float], *, paced: bool) -> None:
+        self._speaker, self._format = line.speaker, line.format
+        self._clock, self._paced = clock, paced
+        self.utterances: list[Utterance] = []
+        self._sound_ms = (0.0, 0.0)  # what came last without a pause, on the speaker's clock
+        self._sound_s = (-PAUSE_MS, -PAUSE_MS)  # when its first and its last piece came
+        self._text_s = -PAUSE_MS
+        self._active_s = 0.0
+
+    def play(self, pcm: bytes) -> None:
+        """`session.output_audio.delta`."""
+        at_ms = self._speaker.played_ms + self._speaker.queued_ms
+        end_ms = at_ms + len(pcm) / self._format.bytes_per_ms
+        if self._loud(pcm):
+            now_s = self._clock()
+            paused = (now_s - self._sound_s[1]) * 1000 >= PAUSE_MS
+            self._sound_ms = (at_ms if paused else self._sound_ms[0], end_ms)
+            self._sound_s = (now_s if paused else self._sound_s[0], now_s)
+            if self.utterances:
+                last = self.utterances[-1]
+                last.sound_ms, last.heard_ms = (last.sound_ms[0], end_ms), None
+        elif self._paced and self._speaker.queued_ms > _AHEAD_MS:
+            return  # catch up after a jam
+        self._speaker.play(pcm)
+
+    def said(self, text: str, start_ms: int, end_ms: int) -> None:
+        """`session.output_transcript.delta`."""
+        last = self.utterances[-1] if self.utterances else None
+        if last is None or last.cut or (start_ms - last.end_ms >= PAUSE_MS and self._paused()):
+            going_on = self._sound_s[0] > self._text_s
+            begin_ms = self._sound_ms[0] if going_on else self._speaker.played_ms + self._speaker.queued_ms
+            sound_ms = (begin_ms, max(begin_ms, self._sound_ms[1]))
+            self.utterances.append(Utterance(start_ms, end_ms, text.lstrip(), sound_ms))
+        else:
+            last.text += text
+            last.end_ms = max(last.end_ms, end_ms)
+            last.heard_ms = None
+        self._text_s = self._clock()
+
+    def _paused(self) -> bool:
+        """Whether the agent has been silent since the last of its words; one word may be long ("4711")."""
+        return self._sound_s[0] > self._text_s or (self._clock() - self._sound_s[1]) * 1000 >= PAUSE_MS
+
+    def cut(self) -> bool:
+        """`kugel.response.cancelled`: what is not played yet will not be. False: all had been played."""
+        lost = self._speaker.played_ms < self._sound_ms[1]
+        self._speaker.clear()
+        if lost and self.utterances:
+            self.utterances[-1].cut = True
+        self._sound_ms = (self._sound_ms[0], min(self._sound_ms[1], self._speaker.played_ms))
+        return lost
+
+    def review(self, position_ms: float) -> None:
+        """Look what has been played by now. `position_ms` is that of the session's timeline."""
+        played_ms = self._speaker.played_ms
+        if played_ms < self._sound_ms[1]:
+            self._active_s = self._clock()
+        for utterance in self.utterances:
+            if utterance.heard_ms is None and played_ms >= utterance.sound_ms[1]:
+                utterance.heard_ms = position_ms
+
+    def quiet_s(self) -> float:
+        """For how long nothing of the agent has been heard."""
+        return self._clock() - self._active_s
+
+    def _loud(self, pcm: bytes) -> bool:
+        quiet = _QUIET_BYTES.get(self._format.encoding)
+        if quiet is not None:
+            return bool(pcm.translate(None, quiet))
+        samples = array("h", pcm[: len(pcm) // 2 * 2])
+        return bool(samples) and max(max(samples), -min(samples)) > _LOUD
