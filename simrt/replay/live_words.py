@@ -14,7 +14,7 @@ _PLAIN = frozenset(
         *("would", "there", "please", "by", "at", "as", "so", "do", "does", "did", "me"),
     }
 )
-ENOUGH = 0.5
+ENOUGH = 0.6
 """The share of a commentary's words that a spoken answer must have."""
 
 
@@ -43,7 +43,8 @@ def fit(content: str, said: str) -> float:
     if _negative(wanted) != _negative(there) or not _numbers(wanted) <= _numbers(there):
         return 0.0
     left = list(there)
-    counted = [word for word in wanted if word not in _PLAIN] or wanted
+    digits = _DIGITS.values()  # are there or not: many of them say no more than one word
+    counted = [word for word in wanted if word not in _PLAIN and word not in digits] or wanted
     found = 0
     for word in counted:
         if word in left:
