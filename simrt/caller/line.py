@@ -129,12 +129,15 @@ class Microphone(AsyncIterator[bytes]):
     def _sample(self, t_us: int) -> int:
         return (t_us * self.format.rate + US // 2) // US
 
-    def _encode(self, start: int, end: int) -> None:
-        """Make the frames that these samples touch, once, so that handing them out costs nothing."""
+    def gives(self, index: int) -> bool:
+        """Whether the client gets frame `index`: none from before the microphone opened, none that is skipped."""
+        if self.opened_us is None or index * FRAME_US < self.opened_us:
+            return False
+        return not any(first <= index and (end is None or index < end) for first, end in self._skips)
+
+    def audio(self, first: int, stop: int) -> bytes:
+        """What the frames from `first` to `stop` hold, whether the client has got them or not."""
         size = self._per_frame
-        first, stop = max(start // size, self._next), -(-end // size)
-        if first >= stop:
-            return
         base = first * size
         mix = np.zeros((stop - first) * size, dtype=np.int32)
         for position, samples in self._timeline:
@@ -143,7 +146,15 @@ class Microphone(AsyncIterator[bytes]):
                 mix[low - base : high - base] += samples[low - position : high - position]
         for low, high in self._mutes:
             mix[max(low - base, 0) : max(high - base, 0)] = 0
-        data = self.format.encode(np.clip(mix, -32768, 32767).astype(np.int16))
+        return self.format.encode(np.clip(mix, -32768, 32767).astype(np.int16))
+
+    def _encode(self, start: int, end: int) -> None:
+        """Make the frames that these samples touch, once, so that handing them out costs nothing."""
+        size = self._per_frame
+        first, stop = max(start // size, self._next), -(-end // size)
+        if first >= stop:
+            return
+        data = self.audio(first, stop)
         width = len(self._silent)
         for index in range(first, stop):
             self._spoken[index] = data[(index - first) * width : (index - first + 1) * width]

@@ -88,8 +88,10 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a reply may go on after the client was told that the caller talks, or that the reply is cancelled."""
     again_ms: float = 60
     """Audio that may be played another time, or out of order."""
+    play_ms: float = 500
+    """How long the client may take to play audio that it has (a jitter buffer, say)."""
     late_play_ms: float = 1500
-    """How long the client may keep audio to itself while the line is quiet."""
+    """How long the line may be quiet although the client has audio for it."""
     ask_ms: float = 3000
     """How long the line may be quiet while the client owes the server an output, or a `response.create`."""
     tool_ms: float = 10000
@@ -152,18 +154,19 @@ def found(
     *,
     event: "Event | None" = None,
     connection: int = 0,
+    frame: int | None = None,
     severity: Severity = "error",
     **evidence: Any,
 ) -> Finding:
     """A finding for a rule to yield; the rule's code and name are put in later. `when`: an Event, or µs of the call.
 
-    With µs, `event` (or `connection`) says which frame to look at.
+    With µs, `event` (or `connection` and `frame`) says where to look.
     """
     event = event if isinstance(when, int) else when
     t_us = when if isinstance(when, int) else when.t_us
-    if event is None:
-        return Finding("", "", t_us / 1000, message, connection, None, evidence, severity)
-    return Finding("", "", t_us / 1000, message, event.connection, event.frame, evidence, severity)
+    if event is not None:
+        connection, frame = event.connection, event.frame
+    return Finding("", "", t_us / 1000, message, connection, frame, evidence, severity)
 
 
 @cache

@@ -8,9 +8,9 @@ ear, the microphone and the line.
 from __future__ import annotations
 
 import binascii
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -30,6 +30,11 @@ from simrt.trace import Trace, parse_event
 if TYPE_CHECKING:
     from simrt.caller import Line, Utterance
     from simrt.result import CallResult
+
+
+T = TypeVar("T")
+
+_SET_UP = {"session.update": "session.updated", "session.start": "session.started"}
 
 
 class Append(msgspec.Struct, frozen=True, gc=False):
@@ -56,7 +61,8 @@ class Case:
         self.traces = list(traces)
         self.header = header
         self.result = result
-        self.limits = limits or Limits()
+        self._limits = limits or Limits()
+        self._memory: dict[Callable[..., Any], Any] = {}
         self.broken: list[Broken] = list(result.broken) if result is not None else []
         self._opened_us = list(opened_us)
 
@@ -78,6 +84,23 @@ class Case:
         if self.result is not None and invariants:
             known = {(broken.invariant, broken.message) for broken in self.broken}
             self.broken += [b for b in ask(invariants, self.result) if (b.invariant, b.message) not in known]
+
+    @property
+    def limits(self) -> Limits:
+        """The rules' thresholds."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._limits = limits
+        self._memory.clear()
+
+    def remember(self, function: Callable[[Case], T]) -> T:
+        """What a function makes of this case; see `once`."""
+        if function not in self._memory:
+            self._memory[function] = function(self)
+        value: T = self._memory[function]
+        return value
 
     # --- what is known at all ------------------------------------------------------------------------------------
 
@@ -195,25 +218,49 @@ class Case:
 
     @cached_property
     def appends(self) -> list[Append]:
-        """The caller's audio, piece by piece, with the format that the server had last named. Decodes all of it: ask
-        `connections[n].appends` first whether that is worth it."""
-        made: list[Append] = []
-        speaks = dialect(self.dialect)
-        for connection in self.connections:
-            formats = Formats()
-            events = iter(connection.events)
-            event = next(events, None)
-            for append in connection.appends:
-                while event is not None and event.frame < append.frame:
-                    speaks.update_formats(formats, event.sender, event.data)
-                    event = next(events, None)
-                data = parse_event(connection.trace.frames[append.frame].payload) or {}
-                try:
-                    audio = binascii.a2b_base64(data.get("audio") or "")
-                except (ValueError, TypeError):
-                    audio = b""
-                made.append(Append(append.t_us, append.connection, append.frame, audio, formats.input))
+        """The caller's audio, piece by piece, with the format that was in force when it arrived. Decodes all of it:
+        look first whether `connections[n].appends` is worth it."""
+        made = [append for number in range(len(self.connections)) for append in self.read_appends(number)]
         return sorted(made, key=lambda append: append.t_us) if len(self.connections) > 1 else made
+
+    def read_appends(self, number: int) -> Iterator[Append]:
+        """The caller's audio on one connection, decoded piece by piece."""
+        connection = self.connections[number]
+        formats = Formats()
+        changes = list(self.input_formats[number])
+        for append in connection.appends:
+            while changes and changes[0][0] < append.frame:
+                formats.input = changes.pop(0)[1]
+            data = parse_event(connection.trace.frames[append.frame].payload) or {}
+            try:
+                audio = binascii.a2b_base64(data.get("audio") or "")
+            except (ValueError, TypeError):
+                audio = b""
+            yield Append(append.t_us, append.connection, append.frame, audio, formats.input)
+
+    @cached_property
+    def input_formats(self) -> list[list[tuple[int, AudioFormat]]]:
+        """For each connection: from which frame on the server reads the caller's audio in which format. PCM16 at 24 kHz
+        before the first.
+
+        The client's word counts from its `session.update` (`session.start`) on, unless that is refused, and the
+        server's own from there.
+        """
+        speaks = dialect(self.dialect)
+        refused = {id(error.refuses) for error in self.errors if error.refuses is not None}
+        found = []
+        for connection in self.connections:
+            formats, changes = Formats(), []
+            for event in connection.events:
+                before = formats.input
+                if event.sender == "server":
+                    speaks.update_formats(formats, "server", event.data)
+                elif event.kind in _SET_UP and id(event) not in refused:
+                    speaks.update_formats(formats, "server", {**event.data, "type": _SET_UP[event.kind]})
+                if formats.input != before:
+                    changes.append((event.frame, formats.input))
+            found.append(changes)
+        return found
 
     # --- the line ------------------------------------------------------------------------------------------------
 
@@ -278,3 +325,13 @@ class Case:
         """When each piece of audio would be heard, played as it came; see simrt.checks.playout."""
         stops = [event.t_us for event in self.received("input_audio_buffer.speech_started")]
         return expected(self.responses, stops)
+
+
+def once(function: Callable[[Case], T]) -> Callable[[Case], T]:
+    """Have something worked out once for a case, whatever number of rules asks for it, until its limits change."""
+
+    @wraps(function)
+    def asked(case: Case) -> T:
+        return case.remember(function)
+
+    return asked

@@ -5,6 +5,7 @@ Times are µs from pickup, lengths µs of audio. Only simulated calls have an ea
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -80,7 +81,7 @@ class Hearing:
         """Whether the ear knows this piece: one that a fault has garbled it cannot tell from others."""
         return id(piece) in self._known
 
-    @property
+    @cached_property
     def speech(self) -> list[Stretch]:
         """When anything was heard."""
         return united((heard.start_us, heard.end_us) for heard in self.heard)

@@ -8,7 +8,7 @@ connection was lost, an item that had not come whole.
 import msgspec
 
 from simrt.audio import FRAME_MS
-from simrt.checks.case import Case
+from simrt.checks.case import Case, once
 from simrt.checks.events import Event
 from simrt.checks.hearing import Hearing, overlap, united
 from simrt.checks.playout import last_of
@@ -18,13 +18,14 @@ _FRAME_US = FRAME_MS * 1000
 
 
 class Unheard(msgspec.Struct, frozen=True):
-    """Of an item of which `sent_us` should have been heard, `heard_us` were. `at_the_end`: the client hung up on it,
-    and else nothing was amiss with it."""
+    """Of an item of which `sent_us` should have been heard, from `when_us` on, `heard_us` were. `at_the_end`: the
+    client hung up on it."""
 
     response: Response
     item: Item
     sent_us: int
     heard_us: int
+    when_us: int
     at_the_end: bool
 
     @property
@@ -33,6 +34,7 @@ class Unheard(msgspec.Struct, frozen=True):
         return self.sent_us - self.heard_us
 
 
+@once
 def unheard(case: Case) -> list[Unheard]:
     """The items of which more was lost than the limit, in order; none for a recording."""
     hearing = case.hearing
@@ -77,7 +79,8 @@ def _of_item(case: Case, hearing: Hearing, response: Response, item: Item) -> Un
     stop_us = interrupted_us(case, response)
     if case.hung_up_by != "client":
         stop_us = min(case.end_us, case.end_us if stop_us is None else stop_us)
-    wanted = [piece for piece in item.pieces if _due(case, hearing, piece, stop_us)]
+    reached = max((h.piece.event.frame for h in hearing.of(response) if h.piece is not None), default=-1)
+    wanted = [piece for piece in item.pieces if _due(case, hearing, piece, stop_us, reached)]
     ranges = united((piece.from_us, piece.from_us + piece.audio_us) for piece in wanted)
     heard = hearing.ranges(item)
     sent_us = sum(high - low for low, high in ranges)
@@ -87,17 +90,27 @@ def _of_item(case: Case, hearing: Hearing, response: Response, item: Item) -> Un
         return None
     over_us = last_of(wanted, case.playout) or wanted[-1].t_us
     at_the_end = stop_us is None and over_us > case.end_us - case.limits.late_play_ms * 1000
-    return Unheard(response, item, sent_us, heard_us, at_the_end)
+    when_us = case.playout.get(id(wanted[0]), (wanted[0].t_us, 0))[0]
+    return Unheard(response, item, sent_us, heard_us, when_us, at_the_end)
 
 
-def _due(case: Case, hearing: Hearing, piece: Piece, stop_us: int | None) -> bool:
-    """Whether a piece should have been heard: before the client had a reason to stop, however slow its speaker is."""
+def _due(case: Case, hearing: Hearing, piece: Piece, stop_us: int | None, reached: int) -> bool:
+    """Whether a piece should have been heard: before the client had a reason to stop, if it played what it got.
+
+    That is so when something behind it in the response was heard (the last that was came with frame `reached`), or when
+    the line was quiet at its time.
+    """
     if piece.again or not hearing.known(piece) or piece.t_us >= case.end_us:
         return False
     if stop_us is None:
         return True
-    played = case.playout.get(id(piece))
-    return played is not None and played[1] + case.limits.late_play_ms * 1000 <= stop_us
+    start_us, end_us = case.playout.get(id(piece), (0, stop_us + 1))
+    if end_us > stop_us:
+        return False
+    if reached > piece.event.frame:
+        return True
+    quiet = overlap(hearing.speech, start_us, end_us) * 2 < end_us - start_us
+    return quiet and end_us + case.limits.play_ms * 1000 <= stop_us
 
 
 def _broken_off(case: Case, item: Item, response: Response) -> bool:
@@ -110,4 +123,4 @@ def _broken_off(case: Case, item: Item, response: Response) -> bool:
 def _waited(case: Case, response: Response) -> bool:
     """Whether this is a goodbye whose end the client awaited for as long as can be asked of it."""
     told = [call.ready_us for call in case.calls if call.response is response and call.ready_us is not None]
-    return any(case.end_us - ready_us >= case.limits.cap_ms * 1000 - _FRAME_US for ready_us in told)
+    return any(case.end_us - ready_us >= case.limits.hang_up_ms * 1000 for ready_us in told)

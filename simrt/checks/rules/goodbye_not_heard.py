@@ -8,7 +8,7 @@ WebSocket ever says that audio was *played*: neither `end_call`, `response.outpu
 that the caller has heard it. A fixed sleep is too short for some goodbyes, and an empty queue may only be a pause in
 what the server sends.
 
-The way out: hang up when `response.done` has come *and* the speaker has played all that was queued (on a carrier: when the
+To mend: hang up when `response.done` has come *and* the speaker has played all that was queued (on a carrier: when the
 mark behind the last audio has come back), with a cap on both.
 
 It is no finding when the caller hung up, or talked over the goodbye. When the connection was lost, only what had come

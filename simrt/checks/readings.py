@@ -1,0 +1,59 @@
+"""What format audio bytes are in, judged by how they sound. Pure.
+
+In speech each sample is much like the one before. Bytes that are read in a format that they are not in become noise:
+each sample like none before, and mostly far louder (-5 dBFS) than speech is on a telephone.
+"""
+
+import numpy as np
+
+from simrt.audio import ALAW8, PCM24, ULAW8, AudioFormat
+
+_NOISE, _SMOOTH, _MARGIN = 0.65, 0.7, 0.3
+_LOUD_DBFS, _MARGIN_DB = -9.0, 3.0
+_LEAST = 4800  # bytes: 100 ms of 24 kHz PCM16, 600 ms of G.711
+_READINGS = (PCM24, ULAW8, ALAW8)
+_BLOCK = 960
+_QUIET = 60.0
+
+
+def other_format(data: bytes, agreed: AudioFormat) -> AudioFormat | None:
+    """The format that these bytes seem to be in, when that is not the one agreed; None: nothing speaks against it.
+
+    PCM16 and G.711 are told apart, and no rates: those of PCM16 sound alike, only faster or slower.
+    """
+    heard = _voiced(data, agreed)
+    if len(heard) < _LEAST:
+        return None
+    loudness, alike = _measure(heard, agreed)
+    if alike > _NOISE:
+        return None
+    readings = [(format, *_measure(heard, format)) for format in _READINGS if format.encoding != agreed.encoding]
+    good = [
+        (quiet, format)
+        for format, quiet, smooth in readings
+        if quiet < min(loudness - _MARGIN_DB, _LOUD_DBFS) and (smooth > _SMOOTH or smooth > alike + _MARGIN)
+    ]
+    return min(good, key=lambda reading: reading[0])[1] if good else None
+
+
+def _voiced(data: bytes, agreed: AudioFormat) -> bytes:
+    """The blocks of it that are not silent, in whatever format."""
+    data = data[: len(data) // 2 * 2]
+    blocks = [data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK)]
+    return b"".join(block for block in blocks if all(_level(block, format) > _QUIET for format in (agreed, *_READINGS)))
+
+
+def _level(data: bytes, format: AudioFormat) -> float:
+    samples = format.decode(data).astype(np.float64)
+    return float(samples.std()) if len(samples) else 0.0
+
+
+def _measure(data: bytes, format: AudioFormat) -> tuple[float, float]:
+    """How loud in dBFS, and how much each sample is like the one before: 1 a smooth wave, 0 noise."""
+    samples = format.decode(data).astype(np.float64)
+    samples -= samples.mean()
+    power = float(np.dot(samples, samples))
+    if not power:
+        return -120.0, 1.0
+    loudness = 10 * np.log10(power / len(samples) / 32768.0**2)
+    return float(loudness), float(np.dot(samples[1:], samples[:-1])) / power

@@ -1,0 +1,237 @@
+"""Dead air: stretches in which neither side is heard, and who owed the next step in them.
+
+A `Debt` is what one side owes the other from one moment to another, whatever is heard meanwhile; `dead_air` lays the
+debts over the quiet stretches of the line.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from simrt.checks.base import Limits
+from simrt.checks.calls import Turn
+from simrt.checks.case import Case, once
+from simrt.checks.events import Event
+from simrt.checks.hearing import Stretch, gaps, united
+from simrt.checks.responses import Ask, Response
+
+Kind = Literal["turn", "cough", "play", "tool", "ask", "answer", "failed", "refused", "server"]
+
+
+def limit_ms(limits: Limits, kind: Kind) -> float:
+    """For how long the line may be quiet while a debt of that kind is open."""
+    return {
+        "turn": limits.ask_ms,
+        "cough": limits.ask_ms,
+        "play": limits.late_play_ms,
+        "tool": limits.tool_ms,
+        "ask": limits.ask_ms,
+        "answer": limits.answer_ms,
+        "failed": limits.failure_ms,
+        "refused": limits.failure_ms,
+        "server": limits.answer_ms,
+    }[kind]
+
+
+class Debt(msgspec.Struct, frozen=True):
+    """From `start_us` to `end_us` a step is owed because of `event`.
+
+    "turn": the client ends the turns itself, and owes a `response.create`. "cough": a turn of which nothing was
+    understood cut a reply off, and nobody takes it up again. "play": the client has audio and does not play it. "tool":
+    a function call has no output yet. "ask": an output is in the conversation, and no reply is asked for. "answer": the
+    client's `response.create` brings nothing. "failed", "refused": a response failed, a `response.create` was refused.
+    "server": the server owes a reply to the caller's turn; the client is not to blame.
+    """
+
+    kind: Kind
+    start_us: int
+    end_us: int
+    event: Event
+
+
+class DeadAir(msgspec.Struct, frozen=True):
+    """The line is quiet from `start_us` to `end_us`, for longer than the debt allows."""
+
+    debt: Debt
+    start_us: int
+    end_us: int
+
+    @property
+    def quiet_ms(self) -> float:
+        """For how long."""
+        return (self.end_us - self.start_us) / 1000
+
+
+def dead_air(case: Case, *kinds: Kind) -> Iterator[DeadAir]:
+    """The longest quiet stretch of each debt of these kinds that is longer than its limit; none where nobody knows what
+    was heard."""
+    spoken = case.agent_speech
+    if spoken is None or case.dialect != "realtime":
+        return
+    quiet = gaps(united([*spoken, *case.caller_speech]), 0, case.end_us)
+    for debt in debts_of(case):
+        if debt.kind not in kinds:
+            continue
+        parts = [(max(low, debt.start_us), min(high, debt.end_us)) for low, high in quiet]
+        low, high = max(parts, key=lambda part: part[1] - part[0], default=(0, 0))
+        if high - low > limit_ms(case.limits, debt.kind) * 1000:
+            yield DeadAir(debt, low, high)
+
+
+@once
+def debts_of(case: Case) -> list[Debt]:
+    """All debts of a call, in order."""
+    found = [*_turns(case), *_tools(case), *_outputs(case), *_asks(case), *_failures(case), *_audio(case)]
+    return sorted(found, key=lambda debt: debt.start_us)
+
+
+def _next(case: Case, connection: int, t_us: int, frame: int) -> int:
+    """When, after that frame, somebody moved on: a response began, the client asked for one, the caller spoke, the
+    connection or the call ended."""
+    moments = [case.end_us, case.connections[connection].closed_us or case.end_us]
+    for event in case.connections[connection].events:
+        if event.frame > frame and event.t_us >= t_us and _moves_on(event):
+            moments.append(event.t_us)
+            break
+    return min(moments)
+
+
+def _moves_on(event: Event) -> bool:
+    if event.sender == "client":
+        return event.kind == "response.create"
+    return event.kind in ("response.created", "input_audio_buffer.speech_started")
+
+
+def _turns(case: Case) -> Iterator[Debt]:
+    for turn in case.turns:
+        event, over_us = turn.committed or turn.stopped, turn.over_us
+        if event is None or over_us is None:
+            continue
+        detection = case.detection(turn.connection, over_us)
+        if detection is None or detection.get("create_response") is False:
+            since = _committed_by_client(case, event) or event
+            if not any(since.frame < ask.event.frame < event.frame for ask in case.asks):
+                end_us = _next(case, turn.connection, over_us, event.frame)
+                yield Debt("turn", over_us, end_us, event)
+        elif turn.text is not None and not turn.text.strip():
+            cut = _cut_by(case, turn)
+            if cut is not None and turn.transcript is not None:
+                start_us = max(over_us, turn.transcript.t_us)
+                last = max(event.frame, turn.transcript.frame)
+                if _next(case, turn.connection, over_us, event.frame) >= start_us:
+                    end_us = _next(case, turn.connection, start_us, last)
+                    yield Debt("cough", start_us, end_us, turn.transcript)
+        else:
+            end_us = _next(case, turn.connection, over_us, event.frame)
+            yield Debt("server", over_us, end_us, event)
+
+
+def _committed_by_client(case: Case, committed: Event) -> Event | None:
+    commits = [e for e in case.sent("input_audio_buffer.commit") if e.connection == committed.connection]
+    before = [commit for commit in commits if commit.frame < committed.frame]
+    return before[-1] if before else None
+
+
+def _cut_by(case: Case, turn: Turn) -> Response | None:
+    """The response that this turn cut off."""
+    if turn.started is None:
+        return None
+    for response in reversed(case.responses):
+        if response.connection == turn.connection and response.first_us < turn.started.t_us:
+            cancelled = response.status == "cancelled" and (response.done_us or 0) >= turn.started.t_us
+            return response if cancelled else None
+    return None
+
+
+def _tools(case: Case) -> Iterator[Debt]:
+    for call in case.calls:
+        if call.ready_us is None or call.cancelled:
+            continue
+        closed_us = case.connections[call.connection].closed_us or case.end_us
+        end_us = min([case.end_us, closed_us, *(output.t_us for output in call.outputs)])
+        yield Debt("tool", call.ready_us, end_us, call.told[0])
+
+
+def _outputs(case: Case) -> Iterator[Debt]:
+    """After the last output of a response's calls: a reply is to be asked for, once no response is active."""
+    for response in case.responses:
+        calls = [call for call in case.calls if call.response is response and not call.cancelled]
+        outputs = [call.outputs[0] for call in calls if call.outputs]
+        if not outputs or len(outputs) < len(calls):
+            continue
+        last = max(outputs, key=lambda output: output.t_us)
+        active = case.active_at(last.connection, last.t_us)
+        if active is not None and active.done is None:
+            continue
+        if active is not None and active.done is not None and active.done.frame > last.frame:
+            start_us, frame = active.done.t_us, active.done.frame
+            if any(last.frame < ask.event.frame < frame and ask.refused is None for ask in case.asks):
+                continue
+        else:
+            start_us, frame = last.t_us, last.frame
+        yield Debt("ask", start_us, _next(case, last.connection, start_us, frame), last)
+
+
+def _asks(case: Case) -> Iterator[Debt]:
+    for ask in case.asks:
+        if ask.refused is not None:
+            yield from _refused(case, ask)
+            continue
+        end_us = _answered(case, ask)
+        yield Debt("answer", ask.event.t_us, end_us, ask.event)
+
+
+def _answered(case: Case, ask: Ask) -> int:
+    """When this ask was done with: its response spoke or was over, or the client did something about it."""
+    event, response = ask.event, ask.response
+    ends = [case.end_us, case.connections[event.connection].closed_us or case.end_us]
+    if response is not None:
+        ends += [piece.t_us for piece in response.pieces[:1]]
+        ends += [call.ready_us for call in case.calls if call.response is response and call.ready_us is not None]
+        ends += [response.done_us] if response.done_us is not None else []
+    for other in case.connections[event.connection].events:
+        if other.frame > event.frame and (
+            (other.sender == "client" and other.kind in ("response.create", "response.cancel"))
+            or (other.sender == "server" and other.kind == "input_audio_buffer.speech_started")
+        ):
+            ends.append(other.t_us)
+            break
+    return min(ends)
+
+
+def _refused(case: Case, ask: Ask) -> Iterator[Debt]:
+    refused = ask.refused
+    if refused is None:
+        return
+    start_us, frame = refused.t_us, refused.frame
+    active = case.active_at(refused.connection, refused.t_us)
+    if active is not None:
+        if active.done is None:
+            return
+        start_us, frame = active.done.t_us, active.done.frame
+    end_us = _next(case, refused.connection, start_us, frame)
+    yield Debt("refused", start_us, end_us, refused)
+
+
+def _failures(case: Case) -> Iterator[Debt]:
+    for response in case.responses:
+        done = response.done
+        silent = not response.audio_us and not any(call.response is response for call in case.calls)
+        if done is None or not (response.status == "failed" or (response.status == "incomplete" and silent)):
+            continue
+        yield Debt("failed", done.t_us, _next(case, done.connection, done.t_us, done.frame), done)
+
+
+def _audio(case: Case) -> Iterator[Debt]:
+    """From the moment when an item could be heard to the moment when it is."""
+    hearing = case.hearing
+    if hearing is None:
+        return
+    for response in case.responses:
+        for item in response.items:
+            heard = hearing.of(item)
+            playing: Stretch | None = case.playout.get(id(item.pieces[0])) if item.pieces else None
+            if heard and playing is not None and heard[0].start_us > playing[0]:
+                event = item.pieces[0].event
+                yield Debt("play", playing[0], heard[0].start_us, event)
