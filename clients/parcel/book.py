@@ -139,10 +139,12 @@ def _row(order: Order) -> tuple[object, ...]:
 
 
 def _select(db: sqlite3.Connection, rest: str, *values: str) -> list[Order]:
-    return [
-        Order(*row[:5], tuple(json.loads(row[5])), bool(row[6]), *row[7:])
-        for row in db.execute(f"SELECT * FROM orders {rest}", values)
-    ]
+    orders = []
+    for row in db.execute(f"SELECT * FROM orders {rest}", values):
+        number, status, facts, address, postcode, asked_by, verified, confirmed, told = row
+        asked = tuple(json.loads(asked_by))
+        orders.append(Order(number, status, facts, address, postcode, asked, bool(verified), confirmed, told))
+    return orders
 
 
 def _one(db: sqlite3.Connection, number: str) -> Order:

@@ -160,10 +160,10 @@ class LiveDesk(ABC):
 
     # The session
 
-    def session(self) -> dict[str, Any]:
+    def session(self) -> Any:
         """What `session.start` says."""
         format = self.line.format
-        session: dict[str, Any] = {
+        session = {
             "model": self.model,
             "instructions": self.instructions,
             "audio": {"format": {"type": _FORMAT_TYPES[format.encoding], "rate": format.rate}},
@@ -173,6 +173,7 @@ class LiveDesk(ABC):
 
     async def _start(self) -> None:
         """Connect and start the session, more than once if the server has no room just now."""
+        options: Any = {"close_timeout": 2}
         key = (self.line.headers or auth_headers(KEY_VARIABLES))["Authorization"].removeprefix("Bearer ")
         client = AsyncOpenAI(api_key=key, websocket_base_url=_base_url(self.line.url))
         try:
@@ -180,8 +181,7 @@ class LiveDesk(ABC):
                 for wait_s in (*RETRIES_S, None):
                     try:
                         with explained(self.line.url, KEY_VARIABLES):
-                            manager = client.live.connect(websocket_connection_options={"close_timeout": 2})
-                            self._live = await manager.enter()
+                            self._live = await client.live.connect(websocket_connection_options=options).enter()
                         await self._started()
                         return
                     except _TryAgain as refusal:
@@ -197,7 +197,7 @@ class LiveDesk(ABC):
     async def _started(self) -> None:
         refusal = ""
         try:
-            await self._connection.send({"type": "session.start", "session": self.session()})  # type: ignore[typeddict-item]
+            await self._connection.session.start(session=self.session())
             while True:
                 event: Any = await self._connection.recv()
                 if event.type == "session.started":
@@ -223,11 +223,11 @@ class LiveDesk(ABC):
         delegated."""
         made = Append(kind, content, delegation_id, f"{kind}-{len(self.appends) + 1}", self.position_ms)
         self.appends.append(made)
-        event: dict[str, Any] = {"type": f"session.{kind}.append", "event_id": made.event_id, "content": content}
+        event: Any = {"type": f"session.{kind}.append", "event_id": made.event_id, "content": content}
         event["delegation_id"] = delegation_id
         if expects_reply:
-            event["expects_reply"] = True
-        await self._connection.send(event)  # type: ignore[arg-type]
+            event["expects_reply"] = True  # the SDK does not know it
+        await self._connection.send(event)
         return made
 
     def caller_quiet_s(self) -> float:

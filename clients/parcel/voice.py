@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 PAUSE_MS = 700  # longer than any inside a reply
 _LOUD = 200  # of 32768
+_NEVER = float("-inf")
 _SLACK_MS = 500  # the transcript's times are in steps of 200 ms
 _AHEAD_MS = 400.0  # silence that would be played later than this is not played at all
 # G.711: sign and size are spread over the byte; these bytes are as near to silence as _LOUD.
@@ -57,8 +58,8 @@ class Voice:
         self._clock, self._paced = clock, paced
         self.utterances: list[Utterance] = []
         self._sound_ms = (0.0, 0.0)  # what came last without a pause, on the speaker's clock
-        self._sound_s = (-PAUSE_MS, -PAUSE_MS)  # when its first and its last piece came
-        self._text_s = -PAUSE_MS
+        self._sound_s = (_NEVER, _NEVER)  # when its first and its last piece came
+        self._text_s = _NEVER
         self._active_s = 0.0
 
     def play(self, pcm: bytes) -> None:

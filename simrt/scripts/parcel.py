@@ -12,7 +12,8 @@ _BYE = "thanks-bye"
 
 def _call(*steps: Step) -> Script:
     """The agent greets first; a caller who hears nothing for long gives up."""
-    return Script([_says("parcel-greeting", "start"), *steps, patience(_PATIENCE_S)], Pacing(ready_ms=_READY_MS), dialect="live")
+    whole: list[Step] = [reply("parcel-greeting", "start"), *steps, patience(_PATIENCE_S)]
+    return Script(whole, Pacing(ready_ms=_READY_MS), dialect="live")
 
 
 def _after(clip: str, number: int, ms: int = 500) -> Turn:
@@ -25,23 +26,18 @@ def _into(clip: str, number: int, ms: int) -> Turn:
     return turn(clip, f"reply[{number}].heard+{ms}ms")
 
 
-_says = reply
-
-
 def _result(clip: str, content: str = "") -> Reply:
     """The agent tells what the client says in a commentary."""
-    said = reply(clip, "commentary")
-    said.content = content
-    return said
+    return reply(clip, "commentary", content=content)
 
 
 def _bye(last: int) -> list[Step]:
     """The caller says goodbye after reply `last`, and the agent does."""
-    return [_after(_BYE, last), _says("parcel-goodbye")]
+    return [_after(_BYE, last), reply("parcel-goodbye")]
 
 
 def _delegated(said: Turn, holding: str = "") -> list[Step]:
-    return [said, Delegate(), *([_says(holding)] if holding else [])]
+    return [said, Delegate(), *([reply(holding)] if holding else [])]
 
 
 def parcel_status() -> Script:
@@ -72,7 +68,7 @@ def late_result() -> Script:
     return _call(
         *_delegated(_after("parcel-where-slow", 0), "let-me-check"),
         _into("still-there", 1, 100),
-        _says("still-looking"),
+        reply("still-looking"),
         _result("status-4712"),
         *_bye(3),
     )
@@ -84,7 +80,7 @@ def interrupted_result() -> Script:
         *_delegated(_after("parcel-where", 0)),
         _result("status-4711"),
         _into("hang-on", 1, 900),
-        _says("take-your-time"),
+        reply("take-your-time"),
         _result("status-4711"),
         *_bye(3),
     )
@@ -107,7 +103,7 @@ def unattached_dropped() -> Script:
         *_delegated(_after("parcel-where-update", 0)),
         _result("status-4713"),
         _after("ill-be-home", 1),
-        _says("all-right"),
+        reply("all-right"),
         _result("update-4713"),
         *_bye(3),
     )

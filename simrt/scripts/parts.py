@@ -21,15 +21,16 @@ def patience(seconds: int) -> Turn:
 
 def reply(
     clip: str,
-    on: Literal["turn", "create"] = "turn",
+    on: Literal["turn", "create", "start", "commentary"] = "turn",
     tool: Tool | None = None,
     *,
     done: bool = True,
     reminded: bool = False,
+    content: str = "",
 ) -> Reply:
     """The agent says a clip; see simrt.cassette.script.Reply."""
     said = fixture_clip(clip)
-    return Reply(on, said.text, list(said.words), said.samples, tool, done, reminded=reminded)
+    return Reply(on, said.text, list(said.words), said.samples, tool, done, reminded=reminded, content=content)
 
 
 def goodbye(clip: str, reason: str, *, answered: bool = False, done: bool = True) -> Reply:
