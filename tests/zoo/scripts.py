@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from simrt.cassette.header import Header
-from simrt.cassette.script import Reply, Script, Tool
+from simrt.cassette.script import Reply, Script, Step, Tool
 from simrt.cassette.store import Cassette, save
-from simrt.scripts.parts import PICKUP, goodbye, reply, turn
+from simrt.scripts.parts import PICKUP, goodbye, patience, reply, turn
 from simrt.trace import Trace
 
 FOLDER = Path(__file__).parents[2] / "build" / "zoo"
@@ -20,53 +20,53 @@ _REASON = "caller has all they need"
 _LOOKUP = Tool("lookup_booking", {"surname": "Okafor", "day": "Friday"})
 
 
+def _call(*steps: Step) -> Script:
+    """A caller who hears nothing for long hangs up."""
+    return Script([*steps, patience(20)])
+
+
+def _thats_all(last: int) -> list[Step]:
+    """The caller is content with reply `last`, and the agent says goodbye with its tool."""
+    return [turn("thats-all", f"reply[{last}].end+600ms"), goodbye("goodbye-short", _REASON)]
+
+
 def farewell() -> Script:
     """The caller wants nothing, and the agent says goodbye with its tool."""
-    return Script([turn("thats-all", PICKUP), goodbye("goodbye-short", _REASON)])
+    return _call(turn("thats-all", PICKUP), goodbye("goodbye-short", _REASON))
 
 
 def follow_up() -> Script:
     """The goodbye is the reply to the output of the tool that ends the call."""
     ends = Reply(tool=Tool("end_call", {"goodbye": "", "reason": _REASON}))
-    return Script([turn("thats-all", PICKUP), ends, reply("goodbye-short", "create")])
+    return _call(turn("thats-all", PICKUP), ends, reply("goodbye-short", "create"))
 
 
 def answer() -> Script:
     """A question, its answer, goodbye."""
-    return Script(
-        [
-            turn("booking", PICKUP),
-            reply("breakfast"),
-            turn("thats-all", "reply[0].end+600ms"),
-            goodbye("goodbye-short", _REASON),
-        ]
-    )
+    return _call(turn("booking", PICKUP), reply("breakfast"), *_thats_all(0))
 
 
 def lookup() -> Script:
     """The answer takes a tool."""
-    return Script(
-        [
-            turn("booking", PICKUP),
-            Reply(tool=_LOOKUP),
-            reply("breakfast", "create"),
-            turn("thats-all", "reply[0].end+600ms"),
-            goodbye("goodbye-short", _REASON),
-        ]
-    )
+    return _call(turn("booking", PICKUP), Reply(tool=_LOOKUP), reply("breakfast", "create"), *_thats_all(0))
 
 
 def pushed() -> Script:
     """The agent plays for time; the client tells it of what has come up, and it says that."""
-    return Script(
-        [
-            turn("booking", PICKUP),
-            reply("checking"),
-            reply("breakfast", "create", reminded=True),
-            turn("thats-all", "reply[1].end+600ms"),
-            goodbye("goodbye-short", _REASON),
-        ]
-    )
+    said = reply("breakfast", "create", reminded=True)
+    return _call(turn("booking", PICKUP), reply("checking"), said, *_thats_all(1))
+
+
+def cut_in() -> Script:
+    """The caller has another question a second and a half into the answer."""
+    cuts_in = turn("one-more-thing", "reply[0].heard+1500ms")
+    return _call(turn("booking", PICKUP), reply("breakfast"), cuts_in, reply("checking"), *_thats_all(1))
+
+
+def goes_on() -> Script:
+    """The caller speaks again just as the answer begins."""
+    goes_on = turn("hang-on", "turn[0].end+900ms")
+    return _call(turn("booking", PICKUP), reply("breakfast"), goes_on, reply("all-right"), *_thats_all(1))
 
 
 SCRIPTS: dict[str, Callable[[], Script]] = {
@@ -75,6 +75,8 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
     "answer": answer,
     "lookup": lookup,
     "pushed": pushed,
+    "cut-in": cut_in,
+    "goes-on": goes_on,
 }
 
 
