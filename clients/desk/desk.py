@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 READY_TIMEOUT_S = 30.0
+DONE_TIMEOUT_S = 8.0
 
 _FORMAT_TYPES = {"pcm16": "audio/pcm", "ulaw": "audio/pcmu", "alaw": "audio/pcma"}
 
@@ -223,7 +224,7 @@ class Desk(ABC):
         if status in ("failed", "incomplete"):
             self.line.note(f"response {response_id} {status}: {response.get('status_details')}")
         self.playout.complete(response_id)
-        self.turns.finished(response_id)
+        self.turns.finished(response_id, status)
         if not self.outcome(response_id).done():
             self.outcome(response_id).set_result(status)
         self._ask_for_reply()
@@ -247,6 +248,9 @@ class Desk(ABC):
         self.spawn(self._answer(ToolCall(name, call_id, response_id, event.get("arguments") or "")))
 
     async def _answer(self, call: ToolCall) -> None:
+        if not call.whole and await self._broken_off(call):
+            self.line.note(f"{call.name or 'a call'} was broken off: nothing to answer")
+            return
         try:
             if call.name not in self._tools:
                 raise ToolError(f"There is no tool named {call.name!r}.")
@@ -264,6 +268,14 @@ class Desk(ABC):
         item = {"type": "function_call_output", "call_id": call.call_id, "output": json.dumps(output.result)}
         await self._send({"type": "conversation.item.create", "item": item})
         self._ask_for_reply()
+
+    async def _broken_off(self, call: ToolCall) -> bool:
+        """Whether the response ended before the call was whole; its arguments alone do not tell."""
+        try:
+            async with asyncio.timeout(DONE_TIMEOUT_S):
+                return await asyncio.shield(self.outcome(call.response_id)) != "completed"
+        except TimeoutError:
+            return False
 
     def inform(self, text: str, *, reply: bool = True) -> None:
         """Tell the model something that the caller did not say; `reply`: and have it speak about it."""

@@ -4,6 +4,7 @@ import asyncio
 
 from .desk import Desk
 from .tools import Output, Tool, ToolCall
+from .turns import BROKEN
 
 HANG_UP_CAP_S = 8.0
 
@@ -32,7 +33,7 @@ class GoodbyeDesk(Desk):
     async def goodbye_over(self, call: ToolCall) -> bool:
         """Wait until the line may be let go: the server has sent all of the goodbye, *and* all of it was played.
 
-        At most 8 s from `end_call`. False: it may not, the caller has talked over the goodbye.
+        At most 8 s from `end_call`. False: it may not, the caller has talked over the goodbye, or it broke down.
         """
         try:
             async with asyncio.timeout(HANG_UP_CAP_S):
@@ -49,6 +50,11 @@ class GoodbyeDesk(Desk):
         if await self.goodbye_over(call):
             self.end("the call is finished")
             return None
+        if self.outcome(call.response_id).result() in BROKEN:
+            self.line.note("the goodbye broke down: staying on the line")
+            return Output(
+                {"hung_up": False, "message": "The goodbye broke off; the line is open. Call end_call again."}
+            )
         self.line.note("the caller talked over the goodbye: staying on the line")
         message = "The caller talked over the goodbye. The line is still open: answer, then call end_call again."
         return Output({"hung_up": False, "message": message}, reply=False)  # their turn brings the next reply

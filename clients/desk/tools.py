@@ -28,14 +28,19 @@ class ToolCall:
             raise ToolError(f"{self.name} needs {' and '.join(missing)}. Ask the caller, then call it again.")
         return {name: str(value).strip() for name, value in values.items()}
 
+    @property
+    def whole(self) -> bool:
+        """Whether the arguments are a JSON object: those of a call that was broken off are none."""
+        try:
+            return isinstance(json.loads(self.arguments), dict)
+        except ValueError:
+            return False
+
     def given(self) -> dict[str, Any]:
         """The arguments as they came; ToolError when the text is no JSON object."""
-        try:
-            given = json.loads(self.arguments)
-        except ValueError:
-            given = None
-        if not isinstance(given, dict):
+        if not self.whole:
             raise ToolError(f"The arguments of {self.name} were not a JSON object. Call it again.")
+        given: dict[str, Any] = json.loads(self.arguments)
         return given
 
 

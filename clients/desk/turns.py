@@ -4,9 +4,12 @@ A tool's output alone makes nobody speak: a `response.create` has to follow. It 
 active, and it is one too many when the server has since started a reply that knew the output (because the
 caller spoke, say). So each output is followed from being sent, over the server's word that it is in history,
 to the first reply begun after that. A note to the model that is to be spoken about is followed like an output.
+A response that broke down leaves the caller without an answer: it is asked for again, but not for ever.
 """
 
 ALREADY_ACTIVE = "conversation_already_has_active_response"
+BROKEN = ("failed", "incomplete")
+TRIES = 3  # responses in a row that may break down
 
 
 class Turns:
@@ -20,6 +23,7 @@ class Turns:
         self._taken_on_trust: set[str] = set()  # by the reply we asked for, if that was ours
         self._asked = 0
         self._waiting = False  # for the response.created that answers our response.create
+        self._broken = 0  # responses in a row
 
     @property
     def busy(self) -> bool:
@@ -45,11 +49,16 @@ class Turns:
             self._waiting = False
             self._taken_on_trust, self._sent = self._sent, set()
 
-    def finished(self, response_id: str) -> None:
-        """`response.done`, whatever its status."""
-        self._done.add(response_id)
+    def finished(self, response_id: str, status: str = "completed") -> None:
+        """`response.done`. One that broke down is owed, until that has happened too often."""
         if self.active == response_id:
             self.active = None
+        if response_id in self._done:
+            return
+        self._done.add(response_id)
+        self._broken = self._broken + 1 if status in BROKEN else 0
+        if 0 < self._broken < TRIES:
+            self._in_history.add(response_id)
 
     def ask(self) -> str | None:
         """The event id for a `response.create` to send now; None: nothing to ask for, or not yet."""

@@ -65,6 +65,21 @@ class RefundDesk(GoodbyeDesk):
     """
 
     ledger_type: ClassVar[type[Ledger]] = Ledger
+    cassettes: ClassVar[tuple[str, ...]] = (
+        "refund",
+        "wrong-card",
+        "did-it-go-through",
+        "missed-confirmation",
+        "missed-card",
+        "mm-hmm",
+        "mm-hmm-confirmation",
+        "mm-hmm-gap",
+        "tv",
+        "repeat-call",
+        "provider-down",
+        "calls-back-tomorrow",
+        "hangs-up-untold",
+    )
 
     instructions = (
         "You answer the phone at Copperline Kitchen Supply and refund orders. Be warm and brief: one or two short "

@@ -168,6 +168,18 @@ def test_broken_arguments_are_answered_with_an_error(arguments: str) -> None:
     assert outcome.hung_up_us >= 2_000_000  # it went on
 
 
+def test_call_that_was_broken_off_is_not_answered_and_the_response_is_asked_for_again() -> None:
+    async def script(server: Server) -> None:
+        await server.greet()
+        await server.begin()
+        await server.call("lookup_booking", '{"surname": "Oka')
+        await server.done("r1", "incomplete")
+
+    outcome = play(Call, script, caller_hangs_up_s=12)
+    assert outcome.outputs == []
+    assert len(outcome.server.of("response.create")) == 1
+
+
 def test_unknown_tool_is_answered_with_an_error() -> None:
     async def script(server: Server) -> None:
         await server.greet()
@@ -338,6 +350,30 @@ class TestTurns:
         turns.output_sent("c1")
         turns.ask()
         turns.refused(None, "invalid_value")
+        assert turns.ask() is None
+
+    @pytest.mark.parametrize("status", ["failed", "incomplete"])
+    def test_response_that_broke_down_is_asked_for_again_but_not_for_ever(self, status: str) -> None:
+        turns = Turns()
+        asked = []
+        for number in range(5):
+            turns.started(f"r{number}")
+            turns.finished(f"r{number}", status)
+            asked.append(turns.ask())
+        assert asked == ["reply-1", "reply-2", None, None, None]
+
+    def test_one_that_went_well_counts_anew(self) -> None:
+        turns = Turns()
+        for number, status in enumerate(["failed", "failed", "completed", "failed"]):
+            turns.started(f"r{number}")
+            turns.finished(f"r{number}", status)
+            asked = turns.ask()
+        assert asked == "reply-3"
+
+    def test_one_that_the_caller_cut_off_is_not_owed(self) -> None:
+        turns = Turns()
+        turns.started("r1")
+        turns.finished("r1", "cancelled")
         assert turns.ask() is None
 
     def test_done_before_created_leaves_nothing_active(self) -> None:
@@ -581,11 +617,13 @@ def test_call_stays_on_the_line_when_the_caller_talks_over_the_goodbye(done_firs
     assert outcome.line.hung_up_by == "client"
 
 
-@pytest.mark.parametrize("status", ["cancelled", "failed", "incomplete"])
-def test_call_stays_on_the_line_unless_the_goodbye_is_completed(status: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "told", "asks"), [("cancelled", "still open", 0), ("failed", "again", 1), ("incomplete", "again", 1)]
+)
+def test_call_stays_on_the_line_unless_the_goodbye_is_completed(status: str, told: str, asks: int) -> None:
     outcome = play(Call, ending(2300, done=status), caller_hangs_up_s=6)
-    assert "still open" in outcome.outputs[0][1]["message"]
-    assert not outcome.server.of("response.create")
+    assert told in outcome.outputs[0][1]["message"]
+    assert len(outcome.server.of("response.create")) == asks
     assert outcome.line.speaker.played_ms == 2300
     assert outcome.line.hung_up_by == "caller"
 
