@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 from typing import ClassVar
 
 from simrt.caller.clip import fixture_clip
-from simrt.caller.cue import Cue, Say
-from simrt.cassette.script import Reply, Turn
-from simrt.faults.base import Armed, Context, Fault, Ms, Send
+from simrt.caller.cue import Say
+from simrt.errors import PlanError
+from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
+from simrt.faults.rewrite import Again, again, broken, first_of_turn, moved_lines, response_of
+from simrt.faults.speech import check_place, heard_cue, reply_of, turn_of
 from simrt.replay.authored_live import with_barge_in_live
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
@@ -18,8 +21,9 @@ from simrt.replay.score import Score
 class BargeIn(Fault, frozen=True):
     """When `at` ms of reply `reply` have been heard, the caller says `clip` (a shipped clip's name, or a file).
 
-    `answer`: the clip that the server replies with, as reply "answer-N", N being the fault's place in the plan;
-    without it the server takes the turn and says nothing.
+    `answer`: the clip that the server replies with, as reply "answer-N", N being the fault's place in the plan.
+    Without it the server takes the turn and says nothing; a client that asks for a response before there is another one
+    gets the reply again, whole, as "again-N". What the caller would have said after the reply is said after that one.
     """
 
     name: ClassVar[str] = "barge-in"
@@ -40,49 +44,45 @@ class BargeIn(Fault, frozen=True):
 
     def check(self, score: Score) -> None:
         """The reply must be there and last longer than `at`, and the clips must exist."""
-        _, length = self.find_reply(score, self.reply)
-        if self.at >= length:
-            raise self.never(f"reply {self.reply} has {length} ms of audio, at={self.at}ms lies beyond")
+        check_place(self, score, self.reply, self.at)
         for clip in (self.clip, self.answer):
             if clip is not None:
                 fixture_clip(clip)
 
-    def _cue(self, score: Score) -> Cue:
-        return Cue("heard", self.find_reply(score, self.reply)[0], self.at * 1000)
-
     def extend(self, score: Score, number: int, rng: Random) -> Score:
         """A turn, and perhaps a reply to it, are added to the score."""
-        clip = fixture_clip(self.clip)
-        turn = Turn(clip.text, str(self._cue(score)), list(clip.words), clip.samples)
-        answer = None
-        if self.answer is not None:
-            said = fixture_clip(self.answer)
-            answer = Reply(text=said.text, words=list(said.words), samples=said.samples)
+        turn = turn_of(fixture_clip(self.clip), heard_cue(self, score, self.reply, self.at))
+        answer = None if self.answer is None else reply_of(self.answer)
         if score.dialect == "live":
             return with_barge_in_live(score, turn, answer, number)
-        return with_turn(score, turn, number, self.find_reply(score, self.reply)[0], answer)
+        over = self.find_reply(score, self.reply)[0]
+        if answer is None:
+            with suppress(PlanError):  # cut off on the cassette too: there is no whole one to give again
+                score = broken(score, response_of(self, score, self.reply), {}, number)
+        return with_turn(score, turn, number, over, answer)
 
     def says(self, score: Score) -> list[Say]:
         """The clip, beside whatever else the caller says."""
-        return [Say(fixture_clip(self.clip), self._cue(score), parallel=True)]
+        return [Say(fixture_clip(self.clip), heard_cue(self, score, self.reply, self.at), parallel=True)]
+
+    def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
+        """The rest comes after the answer."""
+        if score.dialect == "live":
+            return lines
+        to = again(number) if self.answer is None else f"answer-{number}"
+        return moved_lines(lines, score, self.find_reply(score, self.reply)[0], to)
 
     def arm(self, context: Context, number: int) -> Armed:
         """Notes when the server takes the turn."""
-        return _Armed(self, context, number)
+        return _Armed(self, context, number, first_of_turn(context.score, number))
 
 
-class _Armed(Armed):
+class _Armed(Again):
     fault: BargeIn
-
-    def __init__(self, fault: BargeIn, context: Context, number: int) -> None:
-        super().__init__(fault, context, number)
-        self.event_prefix = f"event_extra{number}_"
 
     def acted(self, now_us: int) -> None:
         """Only a turn that the server takes is a barge-in."""
 
-    def emit(self, send: Send, now_us: int) -> tuple[Send, ...]:
-        event = send.frame.event if send.frame is not None else None
-        if event is not None and str(event.get("event_id")).startswith(self.event_prefix):
-            self.fire(now_us)
-        return (send,)
+    def asked(self, now_us: int) -> bool:
+        """The reply is given again if there is no answer."""
+        return self.fault.answer is None and super().asked(now_us)

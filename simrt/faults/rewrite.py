@@ -269,3 +269,19 @@ def _text_until(reply: ScoredReply, audio_us: int) -> str:
     if audio_us >= reply.audio_us or not reply.words:
         return reply.text
     return " ".join(word.text for word in reply.words if word.end_ms * 1000 <= audio_us)
+
+
+def response_of(fault: Fault, score: Score, reply: int) -> list[ScoredFrame]:
+    """The frames of the response that carries a reply; PlanError if it does not end by itself on the cassette."""
+    key, _ = fault.find_reply(score, reply)
+    number = next(one.response for one in score.replies if one.index == key)
+    frames = frames_of(score, number)
+    if not any(frame.kind == _DONE for frame in frames):
+        raise fault.never(f"reply {reply} does not end by itself on the cassette")
+    return frames
+
+
+def first_of_turn(score: Score, number: int) -> int:
+    """The index of the first frame of the turn that the plan's fault of that number has added; -1: there is none."""
+    prefix = f"event_extra{number}_"
+    return next((f.index for f in score.frames if str((f.event or {}).get("event_id")).startswith(prefix)), -1)
