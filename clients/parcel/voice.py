@@ -43,7 +43,7 @@ class Utterance:
     @property
     def whole(self) -> bool:
         """Whether the caller has heard it to its end, as far as one can tell now."""
-        enough = self.sound_ms[1] - self.sound_ms[0] >= self.end_ms - self.start_ms - _SLACK_MS
+        enough = self.sound_ms[1] - self.sound_ms[0] >= max(1, self.end_ms - self.start_ms - _SLACK_MS)
         return self.heard_ms is not None and enough and not self.cut and self.text.rstrip().endswith((".", "!", "?"))
 
 

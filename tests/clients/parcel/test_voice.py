@@ -1,0 +1,181 @@
+"""What was said and heard, from hand-fed audio and transcripts and a speaker that plays in a clock of the test's."""
+
+from typing import Any
+
+import pytest
+
+from clients.parcel.voice import Voice
+from simrt.audio import PCM24, AudioFormat
+
+LOUD, QUIET = b"\x00\x20", b"\x20\x00"
+
+
+class FakeLine:
+    """A line with a speaker that plays while `pass_ms` lets time pass."""
+
+    def __init__(self, format: AudioFormat = PCM24) -> None:
+        self.format = format
+        self.speaker = self
+        self.now_ms = self.played_ms = self.queued_ms = 0.0
+
+    def play(self, pcm: bytes) -> None:
+        self.queued_ms += len(pcm) / self.format.bytes_per_ms
+
+    def clear(self) -> None:
+        self.queued_ms = 0.0
+
+    def pass_ms(self, ms: float) -> None:
+        self.now_ms += ms
+        played = min(ms, self.queued_ms)
+        self.played_ms += played
+        self.queued_ms -= played
+
+
+class Heard:
+    """A voice on such a line; `speak` is 100 ms of sound with a word, the way a server sends it."""
+
+    def __init__(self, *, paced: bool = True) -> None:
+        self.line: Any = FakeLine()
+        self.voice = Voice(self.line, lambda: self.line.now_ms / 1000, paced=paced)
+
+    @property
+    def position_ms(self) -> int:
+        return int(self.line.now_ms)
+
+    def sound(self, ms: int, sample: bytes = LOUD) -> None:
+        self.voice.play(sample * (24 * ms))
+
+    def speak(self, word: str, ms: int = 200) -> None:
+        self.sound(ms)
+        self.voice.said(word, self.position_ms, self.position_ms + ms)
+        self.line.pass_ms(ms)
+
+    def silence(self, ms: int) -> None:
+        for _ in range(0, ms, 100):
+            self.sound(100, QUIET)
+            self.line.pass_ms(100)
+
+    @property
+    def whole(self) -> list[tuple[str, bool]]:
+        self.voice.review(self.position_ms)
+        return [(spoken.text, spoken.whole) for spoken in self.voice.utterances]
+
+
+def test_what_is_parted_by_a_pause_are_two_utterances() -> None:
+    heard = Heard()
+    for word in ["One", " moment."]:
+        heard.speak(word)
+    heard.silence(800)
+    heard.speak("Done.")
+    heard.silence(200)
+    assert heard.whole == [("One moment.", True), ("Done.", True)]
+
+
+def test_a_long_word_parts_nothing() -> None:
+    heard = Heard()
+    heard.speak("Order")
+    heard.sound(100)
+    heard.voice.said(" 4711", heard.position_ms, heard.position_ms + 200)
+    for _ in range(14):  # a word of 1.4 s, with one time for its beginning
+        heard.line.pass_ms(100)
+        heard.sound(100)
+    heard.speak(" shipped.")
+    heard.line.pass_ms(100)
+    assert heard.whole == [("Order 4711 shipped.", True)]
+
+
+def test_words_may_come_before_their_sound() -> None:
+    heard = Heard()
+    heard.speak("One moment.")
+    heard.silence(800)
+    heard.voice.said("Done.", heard.position_ms, heard.position_ms + 200)
+    assert heard.whole == [("One moment.", True), ("Done.", False)]
+    heard.sound(200)
+    heard.line.pass_ms(200)
+    assert heard.whole == [("One moment.", True), ("Done.", True)]
+
+
+def test_what_is_still_queued_is_not_heard() -> None:
+    heard = Heard(paced=False)
+    heard.sound(900)
+    heard.voice.said("All in a burst.", 0, 800)
+    heard.line.pass_ms(800)
+    assert heard.whole == [("All in a burst.", False)]
+    heard.line.pass_ms(100)
+    assert heard.whole == [("All in a burst.", True)]
+
+
+def test_a_transcript_ahead_of_its_sound_is_not_heard_yet() -> None:
+    """A stall: the words are there, and the speaker has run dry."""
+    heard = Heard()
+    heard.sound(200)
+    heard.voice.said("Thank you for calling. Goodbye.", 0, 1600)
+    heard.line.pass_ms(900)
+    assert heard.whole == [("Thank you for calling. Goodbye.", False)]
+    heard.sound(1300)
+    heard.line.pass_ms(1300)
+    assert heard.whole == [("Thank you for calling. Goodbye.", True)]
+
+
+def test_a_sentence_that_stops_is_not_whole() -> None:
+    heard = Heard()
+    for word in ["Order", " 4711", " shipped"]:
+        heard.speak(word)
+    heard.silence(1000)
+    assert heard.whole == [("Order 4711 shipped", False)]
+
+
+def test_a_cancelled_reply_is_dropped_and_not_whole() -> None:
+    heard = Heard(paced=False)
+    heard.sound(1000)
+    heard.voice.said("Goodbye.", 0, 200)
+    heard.line.pass_ms(300)
+    assert heard.voice.cut()
+    assert heard.line.queued_ms == 0
+    heard.line.pass_ms(1000)
+    assert heard.whole == [("Goodbye.", False)]
+    heard.speak("Yes?")
+    assert heard.whole == [("Goodbye.", False), ("Yes?", True)]
+
+
+def test_a_cancel_behind_the_end_takes_nothing_back() -> None:
+    heard = Heard(paced=False)
+    heard.speak("Goodbye.")
+    assert not heard.voice.cut()
+    assert heard.whole == [("Goodbye.", True)]
+
+
+def test_when_it_was_heard_is_kept() -> None:
+    heard = Heard()
+    heard.speak("Goodbye.")
+    heard.line.pass_ms(100)
+    assert heard.whole == [("Goodbye.", True)]
+    heard.silence(2000)
+    heard.voice.review(heard.position_ms)
+    assert heard.voice.utterances[0].heard_ms == 300
+    assert heard.voice.quiet_s() == pytest.approx(2.3)
+
+
+def test_silence_that_would_be_late_is_left_out_where_audio_is_paced() -> None:
+    jammed, ahead = Heard(), Heard(paced=False)
+    for heard in (jammed, ahead):
+        heard.sound(1000)
+        for _ in range(5):
+            heard.sound(100, QUIET)
+    assert jammed.line.queued_ms == 1000
+    assert ahead.line.queued_ms == 1500  # a pause in what is said
+
+
+@pytest.mark.parametrize("encoding", ["pcm16", "ulaw", "alaw"])
+def test_silence_is_known_in_every_encoding(encoding: Any) -> None:
+    format = AudioFormat(encoding, 24000 if encoding == "pcm16" else 8000)
+    line: Any = FakeLine(format)
+    voice = Voice(line, lambda: line.now_ms / 1000, paced=True)
+    voice.play(format.silence(100))
+    voice.said("Hm.", 0, 200)
+    line.pass_ms(900)
+    voice.review(900)
+    assert voice.quiet_s() == pytest.approx(0.9)
+    voice.play(format.encode(PCM24.decode(LOUD * format.rate)))
+    voice.review(900)
+    assert voice.quiet_s() == 0
