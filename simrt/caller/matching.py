@@ -100,7 +100,7 @@ class Matcher:
             if self._exact is None and not _constant(pcm):
                 self._settle()
             self._claim(position, count, self._cursor)
-        elif self._exact is False or not self._match(position, pcm):
+        elif self._exact is False or not (self._silence(position, pcm) or self._match(position, pcm)):
             if self._exact:
                 self._unknown(position, pcm)
             else:
@@ -147,6 +147,13 @@ class Matcher:
     def _same_rate(self) -> bool:
         """Whether the piece that is expected next has the line's rate."""
         return self.pieces[bisect_right(self._starts, self._cursor) - 1].rate == self.rate
+
+    def _silence(self, position: int, pcm: bytes) -> bool:
+        """Note silence that is no part of what was sent: a Live server fills the time between replies with it."""
+        if not (self._exact and _constant(pcm)) or self._expected(pcm)[1]:
+            return False
+        self._unknown(position, pcm)
+        return True
 
     def _match(self, position: int, pcm: bytes) -> bool:
         """Find all that can be found of this audio; False (and nothing noted) when that is nothing."""
@@ -200,9 +207,9 @@ class Matcher:
         if not ahead or not self._same_rate():
             return self._cursor, 0
         length = _alike(rest, ahead)
-        # a few equal samples are chance, unless a reply or the audio ends with them
+        # a few equal samples are chance, unless a reply or the audio ends with them; so are many that are all silence
         whole = length == len(rest) // 2 or self._cursor + length in (len(self._stream) // 2, *self._starts)
-        return self._cursor, length if whole or length >= self._least else 0
+        return self._cursor, length if whole or (length >= self._least and not _constant(rest)) else 0
 
     def _search(self, pcm: bytes, at: int) -> Range:
         """Where else in the sent stream this audio is: (where, how many samples), or no samples."""

@@ -231,13 +231,16 @@ class Listener:
             out = np.concatenate([np.zeros(-start_us // _US, np.float32), out])
         return out
 
-    def words_of(self, match: Match) -> list[bool]:
-        """For each word of the utterance whether it arrived whole (its waveform is there, in order)."""
+    def words_of(self, match: Match, first: int = 0, last: int | None = None) -> list[bool]:
+        """For each word of the utterance, or those from `first` to before `last`, whether it arrived whole.
+
+        Its waveform is there, in order.
+        """
         clip = match.utterance.wave
         end_us = self.arrivals.total_us
         offset = match.offset_us
         arrived: list[bool] = []
-        for word in match.utterance.words:
+        for word in match.utterance.words[first:last]:
             piece = clip[word.start_ms * 8 : word.end_ms * 8]
             start_us = offset + word.start_ms * 1000
             there = self.window(start_us, start_us + len(piece) * _US) if start_us < end_us else piece[:0]

@@ -175,7 +175,8 @@ class LiveSession(Session):
         self.reached(("timeline", 0), 0)
 
     def _append(self, event: dict[str, Any], payload: str | bytes, now_us: int) -> None:
-        problem = self.rules.refuse(event)
+        plain = self.rules.session is not None and len(event) == 2 and isinstance(event.get("audio"), str)
+        problem = None if plain else self.rules.refuse(event)
         if problem is None:
             try:
                 data = _a2b(event["audio"], strict_mode=True)
@@ -196,7 +197,8 @@ class LiveSession(Session):
             return
         if self.muted:
             data = self.format.silence(1)[: self.format.width] * (len(data) // self.format.width)
-        self.turns.feed(data, self.format, now_us)
+        for match in self.turns.listener.feed(data, self.format, now_us):
+            self.turns.recognised(match)
         if self.timeline.next_us <= self.timeline.total_us:
             self.timeline.advance(now_us)
 
@@ -244,6 +246,11 @@ class LiveSession(Session):
         if self.observer is not None:
             self.observer.reply_ended(reply.index, moment, True)
         return moment
+
+    @property
+    def scheduled(self) -> int:
+        """As the base; a timeline that begins to go on by itself is news too."""
+        return self._count + self.timeline.runs
 
     def next_due(self) -> int | None:
         """As the base; a timeline that goes on by itself also has its moments."""

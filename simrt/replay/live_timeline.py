@@ -29,6 +29,9 @@ class Timeline(Arrivals):
     def __init__(self, run_from_us: int = 0, run_us: int = 0) -> None:
         super().__init__()
         self._paced: list[int] = []
+        self._pace_us = -(1 << 62)
+        self.next_us = 1 << 62
+        """The position that is waited for next."""
         self._run_from_us, self._run_us = run_from_us, run_us
         self._ran_us: int | None = None  # when it began to go on by itself
         self._waits: list[_Wait] = []
@@ -36,10 +39,13 @@ class Timeline(Arrivals):
 
     def add(self, duration_us: int, now_us: int) -> None:
         """As the base; in a burst the paced time of an append lies behind its arrival."""
-        super().add(duration_us, now_us)
-        self._paced.append(max(now_us, self._paced[-1] + duration_us) if self._paced else now_us)
+        self.total_us = total_us = self.total_us + duration_us
+        self.ends.append(total_us)
+        self.times.append(now_us)
+        self._pace_us = paced_us = max(now_us, self._pace_us + duration_us)
+        self._paced.append(paced_us)
         if self._run_us and self._ran_us is None and self.total_us >= self._run_from_us:
-            self._ran_us = self._paced[-1]
+            self._ran_us = paced_us
 
     def when(self, position_us: int) -> int | None:
         """When the server has come to that position, or will have, as far as it has arrived; None: not yet."""
@@ -60,20 +66,22 @@ class Timeline(Arrivals):
         """Call `then(position_us)` in `advance` once that position is reached; of equal ones the lower rank first."""
         self._count += 1
         heapq.heappush(self._waits, (position_us, rank, self._count, then))
+        self.next_us = self._waits[0][0]
 
     @property
-    def next_us(self) -> int:
-        """The position that is waited for next."""
-        return self._waits[0][0] if self._waits else 1 << 62
+    def runs(self) -> bool:
+        """Whether it goes on by itself."""
+        return self._ran_us is not None
 
     def next_due(self) -> int | None:
         """When the next wait will be over without any more audio; None: never."""
         if self._ran_us is None or not self._waits:
             return None
-        return self.when(max(self._waits[0][0], self._run_from_us + 1))
+        return self.when(max(self.next_us, self._run_from_us + 1))
 
     def advance(self, now_us: int) -> None:
         """Call all that has waited for what is reached now, in order of position."""
-        while self._waits and self._waits[0][0] <= self.position(now_us):
+        while self.next_us <= self.position(now_us):
             position, _, _, then = heapq.heappop(self._waits)
+            self.next_us = self._waits[0][0] if self._waits else 1 << 62
             then(position)

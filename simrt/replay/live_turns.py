@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simrt.audio import AudioFormat
 from simrt.dialect import live_events
 from simrt.replay.listener import Listener, Match, Utterance
 from simrt.replay.live_timeline import TURN, window_ms
@@ -39,14 +38,10 @@ class LiveTurns:
         self.delegated: set[int] = set()
         self._by_index = {turn.index: turn for turn in turns}
         self._ranges: dict[int, tuple[int, int, int]] = {}  # of each transcript delta: turn, first and last word
-        self._lost: dict[int, list[bool]] = {}  # of the turns that are over: which words arrived
+        self._arrived: dict[int, list[bool]] = {}
 
-    def feed(self, data: bytes, fmt: AudioFormat, now_us: int) -> None:
-        """Caller audio has arrived."""
-        for match in self.listener.feed(data, fmt, now_us):
-            self._recognised(match)
-
-    def _recognised(self, match: Match) -> None:
+    def recognised(self, match: Match) -> None:
+        """The caller has begun to say one of the clips."""
         s = self.s
         turn = self._by_index[int(match.utterance.key)]
         if turn.hearing == "unheard":
@@ -110,16 +105,16 @@ class LiveTurns:
         event["offset_ms"] = window_ms(position_us)[0]
         s.delegate(event, position_us, moment_us + s.live.lag_us + _DELEGATE_US)
 
-    def arrived(self, index: int) -> list[bool]:
-        """For each word of a turn whether it has arrived; settled once its clip is over."""
-        if index in self._lost:
-            return self._lost[index]
-        turn, match = self._by_index[index], self.matches[index]
-        there = self.listener.words_of(match)
-        last_us = max((word.end_ms for word in turn.words), default=0) * 1000
-        if self.s.timeline.total_us >= match.offset_us + last_us:
-            self._lost[index] = there
-        return there
+    def arrived(self, index: int, last: int | None = None) -> list[bool]:
+        """For each word of a turn, or those before `last`, whether it has arrived.
+
+        That is settled once for each word: when it is told in the transcript, or when the turn is over.
+        """
+        known = self._arrived.setdefault(index, [])
+        last = len(self._by_index[index].words) if last is None else last
+        if len(known) < last:
+            known.extend(self.listener.words_of(self.matches[index], len(known), last))
+        return known[:last]
 
     def text(self, index: int) -> str:
         """What was heard of a turn."""
@@ -163,7 +158,7 @@ class LiveTurns:
     def _part(self, frame: ScoredFrame, event: dict[str, Any]) -> str:
         """What a delta of the transcript tells: without the words that did not arrive."""
         index, first, last = self._ranges[frame.index]
-        arrived = self.arrived(index)[first:last]
+        arrived = self.arrived(index, last)[first:last]
         delta = str(event.get("delta"))
         if all(arrived):
             return delta

@@ -263,6 +263,7 @@ class ReplayPeer:
         self._finished = finished
         self._link: Link | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._due_us = 0  # what the timer is set to
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
         self.opened_us = 0
@@ -289,7 +290,9 @@ class ReplayPeer:
         before = session.scheduled
         session.receive(payload, now_us)
         if session.scheduled != before:
-            self._pump()
+            due = session.next_due()
+            if self._timer is None or (due is not None and due < self._due_us):  # else the timer is soon enough
+                self._pump()
 
     def pong_late_us(self) -> int:
         """A ping has come: how long its pong is held back."""
@@ -333,7 +336,8 @@ class ReplayPeer:
                 self.on_frame(frame)
         due = self.session.next_due()
         if due is not None:
-            self._timer = self._loop.call_at(self._start + max(due, now_us) / 1_000_000, self._pump)
+            self._due_us = max(due, now_us)
+            self._timer = self._loop.call_at(self._start + self._due_us / 1_000_000, self._pump)
 
 
 async def serve(
