@@ -11,18 +11,19 @@ from simrt.explore.sweep import Cell, Map
 
 IMPOSSIBLE, NONE, MISSING = "/", "?", " "
 _GOOD, _BAD = ".", "X"
+_LISTED = 40
 _TICK = 8  # columns between two values written under a map
 _RAMP = ("#3b0f70", "#5c2d91", "#414487", "#2a788e", "#1f9e89", "#22a884", "#5ec962", "#7ad151", "#bddf26", "#fde725")
 
 
 def lines(one: Map, width: int) -> Iterator[Text]:
-    """A map line by line; one with a single row (nothing but `x` varies) as a list with bars. `width`: columns that
-    there are."""
+    """A map line by line; a short one with a single row (nothing but `x` varies) as a list with bars. `width`: columns
+    that there are."""
     yield Text(f"{one.figure}: {FIGURES[one.figure]}" + (f" ({one.title})" if one.title else ""), style="bold")
-    if one.y is None:
+    if one.y is None and len(one.x.values) <= _LISTED:
         yield from _bars(one)
     else:
-        yield from _grid(one, one.y, width)
+        yield from _grid(one, one.y or Axis("", ("",)), width)
     if legend := _legend(one):
         yield Text(legend, style="dim")
 
@@ -35,7 +36,8 @@ def _grid(one: Map, y: Axis, width: int) -> Iterator[Text]:
         part = one.x.values[first : first + room]
         if first:
             yield Text()
-        yield Text(y.name.rjust(margin - 1), style="dim")
+        if y.name:
+            yield Text(y.name.rjust(margin - 1), style="dim")
         for value, row in reversed(list(zip(y.values, one.cells, strict=True))):
             line = Text(value.rjust(margin - 1) + " ")
             for cell in row[first : first + room]:
@@ -60,6 +62,8 @@ def _bars(one: Map) -> Iterator[Text]:
     yield Text(one.x.name.rjust(margin), style="dim")
     for value, cell in zip(one.x.values, row, strict=True):
         line = Text(value.rjust(margin) + " ")
+        if cell.state == "missing":
+            continue
         sign, style = _sign(cell, one, 1)
         if cell.state == "value" and one.figure != "failed":
             length = round(30 * cell.value / high) if high > 0 else 0
@@ -97,7 +101,7 @@ def _legend(one: Map) -> str:
     parts = []
     if one.figure == "failed":
         parts.append(f"{_GOOD} went well  {_BAD} failed")
-    elif one.y is not None and one.span is not None:
+    elif one.span is not None and (one.y is not None or len(one.x.values) > _LISTED):
         low, high = one.span
         parts.append(f"{low:g} everywhere" if low == high else f"0 is {low:g}, 9 is {high:g}")
     if "impossible" in states:

@@ -61,3 +61,12 @@ def test_a_figure_that_does_not_vary_is_said_to() -> None:
     found = drawn(Map("words_lost", X, Y, (values(3, 3, 3, 3, 3), values(3, 3, 3, 3, 3))))
     assert found[2] == "   1000ms 0000000000"
     assert found[-1] == "3 everywhere"
+
+
+def test_a_long_axis_alone_is_a_strip_and_what_was_not_made_is_not_listed() -> None:
+    many = Axis("stall.at", tuple(f"{ms}ms" for ms in range(0, 5000, 100)))
+    found = drawn(Map("words_lost", many, None, (values(*range(50)),)))
+    assert found[1] == " " + "".join(str(number // 5) for number in range(50))
+    assert found[-1] == "0 is 0, 9 is 49"
+    listed = drawn(Map("words_lost", X, None, ((*values(2), Cell("missing"), *values(3, 4, 5)),)))
+    assert not any(line.startswith("   100ms") for line in listed)

@@ -34,6 +34,11 @@ def test_two_processes_find_what_one_finds(two: LocalCrew) -> None:
     assert len({outcome.trace_sha256 for outcome in alone}) == len(JOBS)
 
 
+def test_the_order_of_the_calls_changes_nothing(two: LocalCrew) -> None:
+    jobs = [*JOBS, Job("clients.refund:RefundDesk", "refund", ("spread",), seed=3)]
+    assert same(two.run_all(reversed(jobs))) == same(two.run_all(jobs))[::-1]
+
+
 def test_outcomes_come_as_they_are_done_and_jobs_may_have_no_end(two: LocalCrew) -> None:
     asked = []
 
