@@ -108,7 +108,7 @@ EXHIBITS = (
         WallClock,
         Call,
         "cut-in",
-        ("PRO304", "PRO312"),
+        ("PRO304",),
         ("stall:reply=0,at=500ms,for=1000ms",),
     ),
     Exhibit(

@@ -48,7 +48,7 @@ EXHIBITS = (
         "the caller is never told: no reply is asked for, since they spoke meanwhile",
         BeforeDesk,
         RefundDesk,
-        "wrong-card",
+        "did-it-go-through",
         ("EFF501", "AGT210"),
     ),
     Exhibit(
