@@ -57,11 +57,13 @@ class Playout:
         self._items: list[_Item] = []
         self._of: dict[str, list[_Item]] = {}  # those that are over too
         self._silenced: set[str] = set()  # responses that the caller talked over: their audio is now late
+        self._unqueued: set[str] = set()  # those of which audio came too late to be queued
         self._lost: set[str] = set()
 
     def play(self, response_id: str, item_id: str, content_index: int, pcm: bytes) -> None:
         """Queue a chunk, unless the caller has already talked over its response."""
         if response_id in self._silenced:
+            self._unqueued.add(response_id)
             self._lost.add(response_id)
             return
         item = self._item(response_id, item_id, content_index)
@@ -69,7 +71,9 @@ class Playout:
         self._speaker.play(pcm)
 
     def complete(self, response_id: str) -> None:
-        """No more audio will come of this response."""
+        """No more audio will come of this response; one that was talked over before that stays in pieces."""
+        if response_id in self._silenced:
+            return
         for item in self._of.get(response_id, []):
             item.complete = True
 
@@ -78,7 +82,7 @@ class Playout:
         items, played_ms = self._of.get(response_id, []), self._speaker.played_ms
         heard_ms, received_ms = sum(item.heard_ms(played_ms) for item in items), sum(item.received_ms for item in items)
         broken = response_id in self._silenced or any(item.cut_ms is not None for item in items)
-        whole = bool(items) and all(item.complete for item in items) and response_id not in self._silenced
+        whole = bool(items) and all(item.complete for item in items) and response_id not in self._unqueued
         return Heard(heard_ms, received_ms, whole, broken or (whole and received_ms - heard_ms < 1))
 
     def cut(self, active: str | None) -> list[Cut]:

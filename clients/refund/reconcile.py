@@ -21,7 +21,7 @@ def mismatches(
     """Where the rows of a ledger, the provider's payments and what was heard disagree; empty: reconciled.
 
     `replies`: (what was heard of it, whether it is a holding line) of each reply, in order; or a call, from which
-    `replies_of` and `left_early` take them. `left`: the caller hung up before they could be told. A row that says that
+    `replies_of` and `left_early` take them. `left`: the caller left before they could be told. A row that says that
     they were not is then right, and for a message (`Ledger.untold`).
     """
     if isinstance(replies, Sequence):
@@ -53,7 +53,9 @@ def _told(rows: Sequence[Row], said: Sequence[str], left: bool) -> list[str]:
         which = f"order {row.order}: that the refund went to {row.card}"
         if row.told and not heard:
             found.append(f"{which} was told by the ledger, and the caller never heard it")
-        elif row.accepted and not heard and not left:
+        elif left:
+            continue
+        elif row.accepted and not heard:
             found.append(f"{which} was never heard by the caller")
         elif row.accepted and heard and not row.told:
             found.append(f"{which} was heard by the caller, and the ledger says untold")
@@ -79,22 +81,37 @@ def replies_of(result: "CallResult") -> list[Heard]:
 
 
 def left_early(result: "CallResult") -> bool:
-    """Whether the caller hung up before a refund's result was known, or before the reply to it was over."""
-    if result.line.hung_up_by != "caller":
-        return False
+    """Whether the caller left before a refund's result was known, or before the reply to it was over.
+
+    They leave by hanging up, or by saying goodbye before the desk could have them told.
+    """
     calls: set[str] = set()
     waiting, asked, replies = False, False, list[str]()
+    over = False  # a reply is over, and no other has been asked for
+    could = False  # what `over` was when the last response began
+    active: set[str] = set()
     for sender, event in _events(result):
-        kind, item = event.get("type"), event.get("item") or {}
+        kind, item, response = event.get("type"), event.get("item") or {}, event.get("response") or {}
+        if kind == "response.created":
+            active.add(response["id"])
+        elif kind == "response.done":
+            active.discard(response["id"])
         if _calls_refund(event):
             calls.add(item["call_id"])
-            waiting, asked, replies = True, False, []
+            waiting, asked, replies, over, could = True, False, [], False, False
         elif item.get("type") == "function_call_output" and item.get("call_id") in calls and sender == "client":
             waiting = False
         elif kind == "response.create":
-            asked = True
+            asked, over = True, False
         elif kind == "response.created" and not waiting:
-            replies.append(event["response"]["id"])
+            replies.append(response["id"])
+            could = over
+        elif kind == "response.done" and not waiting:
+            over = over or (response.get("status") == "completed" and bool(response.get("output")))
+    if active:
+        return True  # and so no other could be asked for
+    if result.line.hung_up_by != "caller":
+        return not waiting and not could
     if waiting or not replies:
         return waiting or asked
     heard = dict(zip(_spoken(result), result.replies, strict=False)).get(replies[-1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .digits import names_card
 from .ledger import Ledger
 from .provider import Provider
-from .reconcile import mismatches, replies_of
+from .reconcile import Heard, left_early, mismatches, replies_of
 
 if TYPE_CHECKING:
     from simrt import CallResult, Line
@@ -30,6 +30,7 @@ class RefundTrial:
         self.provider = Provider(jitter_s=JITTER_S)
         self.provider.failing = self.script == "provider-down"
         self.invariants = [self.reconciled]
+        self.before: list[Heard] = []
 
     async def client(self, line: "Line") -> None:
         """A desk that takes the call."""
@@ -38,11 +39,12 @@ class RefundTrial:
     def prepare(self, call: "Callable[..., CallResult]") -> None:
         """The call of the day before, where there was one."""
         if self.script == "calls-back-tomorrow":
-            call(self.client, "refund", start=DAY_BEFORE)
+            self.before = replies_of(call(self.client, "refund", start=DAY_BEFORE))
 
     def reconciled(self, result: "CallResult") -> list[str]:
         """What must hold after each call: the books, the money and what the caller heard agree."""
-        return mismatches(Ledger(self.path).rows(), self.provider.payments, result)
+        heard = [*self.before, *replies_of(result)]
+        return mismatches(Ledger(self.path).rows(), self.provider.payments, heard, left=left_early(result))
 
     def judge(self, result: "CallResult") -> dict[str, Any]:
         """The outcomes, by name."""
