@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from random import Random
 
 import msgspec
 
@@ -152,6 +153,8 @@ def parse_plan(faults: Fault | str | Iterable[Fault | str]) -> list[Fault]:
 
 
 def check_plan(faults: Sequence[Fault], score: Score) -> None:
-    """PlanError for the first fault that can never fire on this cassette."""
-    for fault in faults:
+    """PlanError for the first fault that can never fire on this cassette, alone or with those before it."""
+    for number, fault in enumerate(faults):
         fault.check(score)
+        if number + 1 < len(faults):
+            score = fault.extend(score, number, Random(number))
