@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 READY_TIMEOUT_S = 30.0
-DONE_TIMEOUT_S = 8.0
+ITEM_TIMEOUT_S = 1.0
 
 _FORMAT_TYPES = {"pcm16": "audio/pcm", "ulaw": "audio/pcmu", "alaw": "audio/pcma"}
 
@@ -49,6 +49,7 @@ class Desk(ABC):
         self._tools = {tool.name: tool for tool in self.tools()}
         self._call_names: dict[str, str] = {}
         self._calls_seen: set[str] = set()
+        self._statuses: dict[str, asyncio.Future[str]] = {}
         self._outcomes: dict[str, asyncio.Future[str]] = {}
         self._notes = 0
         self._uplink = Uplink(line.microphone, self._append, self.hold_ms)
@@ -200,6 +201,10 @@ class Desk(ABC):
                 item = event["item"]
                 if item.get("type") == "function_call":
                     self._call_names[item["call_id"]] = item["name"]
+            case "response.output_item.done":
+                item = event["item"]
+                if item.get("type") == "function_call" and not self._call_status(item["call_id"]).done():
+                    self._call_status(item["call_id"]).set_result(item.get("status") or "completed")
             case "response.function_call_arguments.done":
                 self._on_call(event)
             case "conversation.item.added" | "conversation.item.created" | "conversation.item.done":
@@ -270,12 +275,16 @@ class Desk(ABC):
         self._ask_for_reply()
 
     async def _broken_off(self, call: ToolCall) -> bool:
-        """Whether the response ended before the call was whole; its arguments alone do not tell."""
-        try:
-            async with asyncio.timeout(DONE_TIMEOUT_S):
-                return await asyncio.shield(self.outcome(call.response_id)) != "completed"
-        except TimeoutError:
-            return False
+        """Whether the model never finished the call. Its arguments alone do not tell: the item's end does, and in the
+        worst case the response's."""
+        ends = [self._call_status(call.call_id), self.outcome(call.response_id)]
+        await asyncio.wait(ends, timeout=ITEM_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+        status = next((end.result() for end in ends if end.done()), "completed")
+        return status != "completed"
+
+    def _call_status(self, call_id: str) -> "asyncio.Future[str]":
+        """Done with the status of this function call's item when that is complete."""
+        return self._statuses.setdefault(call_id, asyncio.get_running_loop().create_future())
 
     def inform(self, text: str, *, reply: bool = True) -> None:
         """Tell the model something that the caller did not say; `reply`: and have it speak about it."""

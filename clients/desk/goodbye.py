@@ -35,22 +35,25 @@ class GoodbyeDesk(Desk):
 
         At most 8 s from `end_call`. False: it may not, the caller has talked over the goodbye, or it broke down.
         """
+        done = self.outcome(call.response_id)
         try:
             async with asyncio.timeout(HANG_UP_CAP_S):
-                status = await self.outcome(call.response_id)
-                if status == "completed":
+                if await asyncio.shield(done) == "completed":
                     await self.line.speaker.drain()
         except TimeoutError:
-            self.line.note(f"the goodbye was not over {HANG_UP_CAP_S} s after end_call: hang-up cap hit")
-            return True
-        return status == "completed" and not self.playout.lost_audio_of(call.response_id)
+            if not self.playout.lost_audio_of(call.response_id):
+                self.line.note(f"the goodbye was not over {HANG_UP_CAP_S} s after end_call: hang-up cap hit")
+                return True
+        whole = done.done() and done.result() == "completed"
+        return whole and not self.playout.lost_audio_of(call.response_id)
 
     async def _end_call(self, call: ToolCall) -> Output | None:
         # Broken arguments change nothing here: what was spoken was spoken by the server.
         if await self.goodbye_over(call):
             self.end("the call is finished")
             return None
-        if self.outcome(call.response_id).result() in BROKEN:
+        done = self.outcome(call.response_id)
+        if done.done() and done.result() in BROKEN:
             self.line.note("the goodbye broke down: staying on the line")
             return Output(
                 {"hung_up": False, "message": "The goodbye broke off; the line is open. Call end_call again."}

@@ -18,7 +18,7 @@ from simrt.errors import PlanError
 from simrt.explore.moments import moments
 from simrt.faults.base import Fault
 from simrt.faults.draw import HARMS, Draw, Harm
-from simrt.faults.plan import FAULTS
+from simrt.faults.plan import FAULTS, check_plan
 from simrt.replay.build import score_of
 from simrt.replay.score import Score
 
@@ -55,6 +55,14 @@ class Space:
         except PlanError:
             return None
         return made
+
+    def together(self, *faults: Fault) -> bool:
+        """Whether each of them can fire, those before it being there."""
+        try:
+            check_plan(faults, self.score)
+        except PlanError:
+            return False
+        return True
 
     def redraw(self, kind: type[Fault], choices: Sequence[int]) -> Drawn | None:
         """The fault that these choices mean; one that is too high is taken for the highest, one that is missing for
@@ -102,7 +110,9 @@ class Space:
         for kind in rng.sample(self.kinds, k=len(self.kinds)):
             dice = _Dice(rng)
             fault = self.fault(kind, dice.index)
-            if fault is not None and rank(fault.harm()) <= rank(worst):
+            if fault is None or rank(fault.harm()) > rank(worst):
+                continue
+            if self.together(*(drawn.fault for drawn in made), fault):
                 made.append(Drawn(fault, tuple(dice.made)))
             if len(made) == wanted:
                 break

@@ -37,12 +37,16 @@ class _Armed(Armed):
     def __init__(self, fault: Burst, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
         self.reply, _ = fault.find_reply(context.cassette, fault.reply)
-        mine = [f for f in context.score.own_frames if f.reply == self.reply]
-        self.first_us = min((f.delay_us for f in mine if f.audio_us), default=0)
-        self.span_us = max(1, max((f.delay_us for f in mine), default=0) - self.first_us)
+        self.spans: dict[int | None, tuple[int, int]] = {}  # by response: another fault may have it given again
+        mine = [frame for frame in context.score.frames if frame.reply == self.reply]
+        for response in {frame.response for frame in mine}:
+            delays = [frame.delay_us for frame in mine if frame.response == response]
+            first_us = min((f.delay_us for f in mine if f.response == response and f.audio_us), default=max(delays))
+            self.spans[response] = first_us, max(1, max(delays) - first_us)
 
     def shift(self, frame: ScoredFrame, due_us: int) -> int:
-        behind_us = frame.delay_us - self.first_us
+        first_us, span_us = self.spans.get(frame.response, (0, 1))
+        behind_us = frame.delay_us - first_us
         if frame.reply != self.reply or behind_us <= 0:
             return due_us
-        return due_us - behind_us + min(behind_us, behind_us * self.fault.within * 1000 // self.span_us)
+        return due_us - behind_us + min(behind_us, behind_us * self.fault.within * 1000 // span_us)

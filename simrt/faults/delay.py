@@ -19,7 +19,8 @@ _WHENEVER = (
 
 
 class Delay(Fault, frozen=True):
-    """The `nth` server event of type `event` comes `for` ms later; those behind it do not wait for it."""
+    """The `nth` server event of type `event` comes `for` ms later; those behind it do not wait for it, but a response
+    waits for the `response.done` of the one before."""
 
     name: ClassVar[str] = "delay"
     event: str = "response.done"
@@ -50,7 +51,17 @@ class _Armed(Armed):
 
     def __init__(self, fault: Delay, context: Context, number: int) -> None:
         super().__init__(fault, context, number)
-        self.index = fault.find_event(context.cassette, fault.event, fault.nth).index
+        frame = fault.find_event(context.cassette, fault.event, fault.nth)
+        self.index, self.response = frame.index, frame.response
+        self.until_us: int | None = None  # no other response may begin before
+        self.pushed_us: dict[int, int] = {}
 
     def shift(self, frame: ScoredFrame, due_us: int) -> int:
-        return due_us + self.fault.for_ * 1000 if frame.index == self.index else due_us
+        if frame.index == self.index:
+            due_us += self.fault.for_ * 1000
+            if frame.kind == "response.done":
+                self.until_us = due_us
+            return due_us
+        if self.until_us is None or frame.response is None or frame.response == self.response:
+            return due_us
+        return due_us + self.pushed_us.setdefault(frame.response, max(0, self.until_us + 1 - due_us))
