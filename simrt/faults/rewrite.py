@@ -176,6 +176,13 @@ def broken(score: Score, frames: Sequence[ScoredFrame], changes: Changes, number
     return patched(score, instead, more, replies=replies)
 
 
+def brought_by_turn(score: Score, number: int) -> Score:
+    """The score in which the second try of `broken` is what the last turn brings, whether the client asks or not."""
+    stop = ("turn.stop", score.turns[-1].index)
+    again = [frame for frame in score.frames if frame.cause == ("again", number)]
+    return patched(score, {frame.index: msgspec.structs.replace(frame, cause=stop) for frame in again}, ())
+
+
 def _copied(
     score: Score, frames: Sequence[ScoredFrame], names: Mapping[str, str], number: int, key: ReplyKey | None
 ) -> list[ScoredFrame]:
@@ -271,11 +278,19 @@ def _text_until(reply: ScoredReply, audio_us: int) -> str:
     return " ".join(word.text for word in reply.words if word.end_ms * 1000 <= audio_us)
 
 
-def response_of(fault: Fault, score: Score, reply: int) -> list[ScoredFrame]:
-    """The frames of the response that carries a reply; PlanError if it does not end by itself on the cassette."""
+def response_frames(fault: Fault, score: Score, reply: int) -> list[ScoredFrame]:
+    """The frames of the response that carries a reply; PlanError if the protocol has none."""
     key, _ = fault.find_reply(score, reply)
     number = next(one.response for one in score.replies if one.index == key)
     frames = frames_of(score, number)
+    if not any(frame.audio_us for frame in frames):
+        raise fault.never(f"reply {reply} has no response that carries it: the protocol is {score.dialect}")
+    return frames
+
+
+def response_of(fault: Fault, score: Score, reply: int) -> list[ScoredFrame]:
+    """The frames of the response that carries a reply; PlanError if it does not end by itself on the cassette."""
+    frames = response_frames(fault, score, reply)
     if not any(frame.kind == _DONE for frame in frames):
         raise fault.never(f"reply {reply} does not end by itself on the cassette")
     return frames

@@ -18,7 +18,7 @@ from simrt.cues import says_of
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw
 from simrt.faults.extra_turn import TakenTurn
-from simrt.faults.rewrite import broken, frames_of
+from simrt.faults.rewrite import broken, brought_by_turn, frames_of
 from simrt.faults.speech import check_new, turn_of
 from simrt.replay.edit import patched, with_turn
 from simrt.replay.score import Score, ScoredFrame
@@ -60,9 +60,7 @@ class SpeaksOn(Fault, frozen=True):
         early = [replace(f, reply=None) for f in frames if f.place < first.place]
         made = broken(score, frames, {frame.index: None for frame in frames}, number)
         made = with_turn(made, turn_of(fixture_clip(self.clip), self._cue(score)), number)
-        made = patched(made, {}, [*early, *late])
-        stop = ("turn.stop", made.turns[-1].index)
-        return patched(made, {f.index: replace(f, cause=stop) for f in made.frames if f.cause == ("again", number)}, [])
+        return brought_by_turn(patched(made, {}, [*early, *late]), number)
 
     def says(self, score: Score) -> list[Say]:
         """The clip, beside whatever else the caller says."""

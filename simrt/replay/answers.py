@@ -174,11 +174,8 @@ class Answers:
         nth = s.counts.get("response.create", 0)
         answers = s.score.answers.get(("response.create", nth), [])
         refused_then = bool(answers) and answers[0].kind == "error"
-        busy = s.active is not None or self._made_up_active(now_us) or self.starting()
-        if busy and not refused_then:
-            message = f"Conversation already has an active response in progress: {s.active_id or 'resp'}."
-            code = "conversation_already_has_active_response"
-            self.error(now_us, event, "invalid_request_error", code, message)
+        if self.busy(now_us) and not refused_then:
+            self.refuse_busy(event, now_us)
             return
         if s.polyai and s.turns.speaking:
             s.turns.held_create = event  # PolyAI holds it, and answers with one reply after the turn
@@ -201,6 +198,15 @@ class Answers:
         for delay, kind, status in ((93_000, "created", "in_progress"), (400_000, "done", "completed")):
             body = {**made, "status": status, "status_details": None}
             self._say(now_us + delay, f"response.{kind}", response=body)
+
+    def busy(self, now_us: int) -> bool:
+        """Whether a response is active, or about to begin."""
+        return self.s.active is not None or self._made_up_active(now_us) or self.starting()
+
+    def refuse_busy(self, event: dict[str, Any], now_us: int) -> None:
+        """There can be one response at a time."""
+        message = f"Conversation already has an active response in progress: {self.s.active_id or 'resp'}."
+        self.error(now_us, event, "invalid_request_error", "conversation_already_has_active_response", message)
 
     def _made_up_active(self, now_us: int) -> bool:
         """A response that the cassette does not have is under way."""

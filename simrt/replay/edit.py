@@ -49,12 +49,13 @@ def next_response(score: Score) -> int:
 def with_turn(
     score: Score,
     turn: Turn,
-    number: int,
+    number: int | str,
     over: ReplyKey | None = None,
     answer: Reply | None = None,
     vad: VadName = "energy",
 ) -> Score:
-    """The score with a caller turn added, and the reply "answer-N" to it if there is one; N is `number`.
+    """The score with a caller turn added, and the reply "answer-N" to it if there is one; N is `number`. Ids of what is
+    added have the tag `extraN_`.
 
     If it talks over a reply (`over`), then with it comes what a client is expected to do: truncate what was not heard,
     and give an output to a tool call in the reply that had none (the hang-up that is off now).

@@ -1,0 +1,63 @@
+"""The transcript of what the caller said comes after the reply to it.
+
+Transcribing is work of its own, by another model; "there is no total order". A client that writes its log, or decides,
+when the reply ends has the caller's line after it, or not at all: reported for pipecat-ai/pipecat#1788.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
+from simrt.faults.draw import Draw
+from simrt.replay.early import item_of
+from simrt.replay.score import Score
+
+_TRANSCRIPTION = "conversation.item.input_audio_transcription."
+_COMPLETED = _TRANSCRIPTION + "completed"
+
+
+class LateTranscript(Fault, frozen=True):
+    """The `nth` transcript of the caller comes `after` ms behind the next `response.done`."""
+
+    name: ClassVar[str] = "late-transcript"
+    nth: int = 0
+    after: Ms = 100
+
+    @classmethod
+    def draw(cls, draw: Draw) -> LateTranscript:
+        """Any."""
+        _, nth = draw.event(_COMPLETED)
+        return cls(nth, draw.pick((100, 1000)))
+
+    def check(self, score: Score) -> None:
+        """The event must be there."""
+        self.find_event(score, _COMPLETED, self.nth)
+
+    def arm(self, context: Context, number: int) -> Armed:
+        """Holds it back."""
+        return _Armed(self, context, number)
+
+
+class _Armed(Armed):
+    fault: LateTranscript
+
+    def __init__(self, fault: LateTranscript, context: Context, number: int) -> None:
+        super().__init__(fault, context, number)
+        self.item_id = item_of(fault.find_event(context.cassette, _COMPLETED, fault.nth).event or {})
+        self.held: list[Send] = []
+        self.over = False
+
+    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
+        frame = send.frame
+        if send.kind == "response.done" and self.held and not self.over:
+            self.over = True
+            for held in self.held:
+                self.context.put(now_us + self.fault.after * 1000, held, self)
+        if self.over or frame is None or not frame.kind.startswith(_TRANSCRIPTION):
+            return (send,)
+        if item_of(frame.event or {}) != self.item_id:
+            return (send,)
+        self.held.append(send)
+        return ()
