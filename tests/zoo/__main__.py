@@ -10,8 +10,9 @@ from rich.table import Table
 
 from simrt.explore.executors import crew
 from simrt.explore.explore import Failure
+from tests.zoo.exhibit import name_of
 from tests.zoo.exhibits import EXHIBITS
-from tests.zoo.search import Seen, markdown, visit
+from tests.zoo.search import Seen, clear, markdown, search, twins
 
 TWIN_RUNS = 100
 FULL_TWIN_RUNS = 1000
@@ -34,42 +35,47 @@ def main() -> int:
     twin_runs = options.twin_runs if options.twin_runs is not None else FULL_TWIN_RUNS if options.full else TWIN_RUNS
     console = Console()
     seen: list[Seen] = []
+    blamed: dict[str, list[Failure]] = {}
     begin = time.monotonic()
     with crew(workers=options.workers) as hands, console.status("") as status:
         for exhibit in chosen:
             status.update(f"{exhibit.row} {exhibit.met}")
-            seen.append(visit(exhibit, hands, runs=options.runs, twin_runs=twin_runs, seed=options.seed))
-    console.print(table(seen))
-    for one in seen:
-        for failure in one.blamed:
-            console.print(f"{one.exhibit.row} {failure.client} is blamed: {told(failure)}", soft_wrap=True)
+            seen.append(search(exhibit, hands, runs=options.runs, seed=options.seed))
+        for twin, cassettes in twins(chosen).items() if twin_runs else ():
+            status.update(f"{twin} on {', '.join(cassettes)}")
+            blamed[twin] = clear(twin, cassettes, hands, runs=twin_runs, seed=options.seed)
+    console.print(table(seen, blamed))
+    for twin, failures in blamed.items():
+        for failure in failures:
+            console.print(f"{twin} is blamed: {told(failure)}", soft_wrap=True)
     lost = [one.exhibit.row for one in seen if not one.flagged]
-    blamed = [one.exhibit.row for one in seen if one.blamed]
+    wrong = [twin for twin, failures in blamed.items() if failures]
     console.print(f"{len(seen)} exhibits, seed {options.seed}, {time.monotonic() - begin:.0f} s")
-    console.print(f"not found: {', '.join(lost) or 'none'}; twins blamed: {', '.join(blamed) or 'none'}")
+    console.print(f"not found: {', '.join(lost) or 'none'}")
+    console.print(f"{len(blamed)} twins, {twin_runs} runs each; blamed: {', '.join(wrong) or 'none'}", soft_wrap=True)
     if options.markdown:
         options.markdown.write_text("\n".join(markdown(seen)) + "\n")
-    return 0 if all(one.fine for one in seen) else 1
+    return 1 if lost or wrong else 0
 
 
-def table(seen: list[Seen]) -> Table:
+def table(seen: list[Seen], blamed: dict[str, list[Failure]]) -> Table:
     """What found which bug."""
     made = Table("row", "what people met", "rule", "shortest plan", "runs", "twin")
     for one in seen:
-        first = one.first
-        twin = f"{len(one.blamed)} wrong" if one.blamed else f"clean in {one.twin_runs}" if one.twin_runs else ""
+        first, twin = one.first, name_of(one.exhibit.mended)
+        right = "" if twin not in blamed else f"{len(blamed[twin])} wrong" if blamed[twin] else "clean"
         rule = f"{first.code} {first.name}" if first else "not found"
         plan, runs = (" ".join(first.plan) or "none", str(first.found_in)) if first else ("", "")
-        made.add_row(one.exhibit.row, one.exhibit.met, rule, plan, runs, twin)
+        made.add_row(one.exhibit.row, one.exhibit.met, rule, plan, runs, right)
     return made
 
 
 def told(failure: Failure) -> str:
     """A failure in one line."""
     seed = f", seed {failure.seed}" if failure.seed else ""
-    plan = " ".join(failure.plan) or "the call as it is"
+    plan = " ".join(failure.plan) or "as it is"
     runs = f"run {failure.found_in}, {failure.runs} in all"
-    return f"{failure.code} {failure.name}, {plan}{seed} ({runs}): {failure.message}"
+    return f"{failure.code} {failure.name}, {failure.cassette} {plan}{seed} ({runs}): {failure.message}"
 
 
 if __name__ == "__main__":

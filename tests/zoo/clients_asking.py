@@ -200,7 +200,7 @@ EXHIBITS = (
         GivesUpWaiting,
         "lookup",
         ("PRO302", "AGT211"),
-        ("refuse-create",),
+        ("reject",),
     ),
     Exhibit(
         "B06",

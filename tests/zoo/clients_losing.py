@@ -5,6 +5,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from clients.call import Call
@@ -97,6 +98,25 @@ class Halts(Reconnecting):
             await Call._append(self, frame)
 
 
+class AnyFrame(Call):
+    """Pings, so that whatever lies between keeps the connection open, and lets a pong take as long as it likes."""
+
+    pong_s: float | None = None
+
+    async def _talk(self, headers: dict[str, str]) -> None:
+        self._socket = await connect(self.line.url, additional_headers=headers, ping_timeout=self.pong_s)
+        await self._set_up()
+        self._uplink.open()
+        self.spawn(self._uplink.flush())
+        await self._receive()
+
+
+class PongInTime(AnyFrame):
+    """Takes a connection for dead when a pong is 20 s late, whatever else comes over it."""
+
+    pong_s = 20.0
+
+
 EXHIBITS = (
     Exhibit(
         "B12",
@@ -107,5 +127,15 @@ EXHIBITS = (
         "lookup",
         ("END405",),
         ("close:event=response.content_part.added,nth=0,code=1001",),
+    ),
+    Exhibit(
+        "B13",
+        "modelscope/FunASR#3533",
+        "1011 keepalive timeout under load",
+        PongInTime,
+        AnyFrame,
+        "long",
+        ("END410",),
+        ("no-pong",),
     ),
 )

@@ -1,6 +1,16 @@
 """The wrong clients that come with simrt, each beside the right one."""
 
 from clients.call import Call, DrainCall, NaiveCall
+from clients.parcel import (
+    AppendedParcel,
+    BlockingParcel,
+    DeltaParcel,
+    ForgetfulParcel,
+    GatedParcel,
+    HastyParcel,
+    LoudParcel,
+    Parcel,
+)
 from clients.refund import BeforeDesk, CallIdDesk, HoldingDesk, PassiveDesk, RefundDesk, SentDesk
 from tests.zoo.exhibit import Exhibit
 
@@ -30,7 +40,7 @@ EXHIBITS = (
         "an order refunded twice: the ledger's key is the call's id",
         CallIdDesk,
         RefundDesk,
-        "repeat-call",
+        "refund-twice",
         ("EFF501",),
     ),
     Exhibit(
@@ -39,7 +49,7 @@ EXHIBITS = (
         "the caller is never told: the reminder is a note that waits for them to speak",
         PassiveDesk,
         RefundDesk,
-        "missed-confirmation",
+        "refund-missed",
         ("EFF501",),
     ),
     Exhibit(
@@ -48,7 +58,7 @@ EXHIBITS = (
         "the caller is never told: no reply is asked for, since they spoke meanwhile",
         BeforeDesk,
         RefundDesk,
-        "did-it-go-through",
+        "refund-asked",
         ("EFF501", "AGT210"),
     ),
     Exhibit(
@@ -57,7 +67,7 @@ EXHIBITS = (
         "the caller is never told: what was sent is taken for heard",
         SentDesk,
         RefundDesk,
-        "missed-card",
+        "refund-missed",
         ("EFF501",),
     ),
     Exhibit(
@@ -66,7 +76,70 @@ EXHIBITS = (
         "the caller is never told: the holding line is taken for the confirmation",
         HoldingDesk,
         RefundDesk,
-        "missed-confirmation",
+        "refund-missed",
         ("EFF501",),
+    ),
+    Exhibit(
+        "BlockingParcel",
+        "",
+        "nothing is played while the carrier is asked",
+        BlockingParcel,
+        Parcel,
+        "slow-lookup",
+        (),
+    ),
+    Exhibit(
+        "GatedParcel",
+        "",
+        "the caller is silent, no audio is sent: the timeline stands, and the answer waits for ever",
+        GatedParcel,
+        Parcel,
+        "slow-lookup",
+        ("EFF501",),
+    ),
+    Exhibit(
+        "AppendedParcel",
+        "",
+        "what was talked over counts as told: what was placed is taken for heard",
+        AppendedParcel,
+        Parcel,
+        "interrupted-result",
+        ("EFF501",),
+    ),
+    Exhibit(
+        "DeltaParcel",
+        "",
+        "an order cancelled on a yes that became a no",
+        DeltaParcel,
+        Parcel,
+        "cancel-yes-then-no",
+        ("EFF501",),
+    ),
+    Exhibit(
+        "ForgetfulParcel",
+        "",
+        "the answer is dropped with the interruption",
+        ForgetfulParcel,
+        Parcel,
+        "late-result",
+        ("EFF501",),
+    ),
+    Exhibit(
+        "HastyParcel",
+        "",
+        "hung up on one more question",
+        HastyParcel,
+        Parcel,
+        "one-more",
+        ("EFF501",),
+    ),
+    Exhibit(
+        "LoudParcel",
+        "",
+        "the caller is told of the progress",
+        LoudParcel,
+        Parcel,
+        "slow-lookup",
+        (),
     ),
 )

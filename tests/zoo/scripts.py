@@ -7,9 +7,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from simrt.caller.clip import fixture_clip
 from simrt.cassette.header import Header
 from simrt.cassette.script import Reply, Script, Step, Tool
 from simrt.cassette.store import Cassette, save
+from simrt.scripts.parcel import PARCEL
 from simrt.scripts.parts import PICKUP, goodbye, patience, reply, turn
 from simrt.trace import Trace
 
@@ -69,6 +71,67 @@ def goes_on() -> Script:
     return _call(turn("booking", PICKUP), reply("breakfast"), goes_on, reply("all-right"), *_thats_all(1))
 
 
+def long() -> Script:
+    """Longer than a ping and the wait for its pong, with pauses."""
+    return _call(
+        turn("booking", PICKUP),
+        reply("breakfast"),
+        turn("how-long", "reply[0].end+12s"),
+        reply("how-long-answer"),
+        turn("hang-on", "reply[1].end+8s"),
+        reply("found-booking"),
+        *_thats_all(2),
+    )
+
+
+def _refund(card: str = "4242") -> Reply:
+    line = fixture_clip("hold-visa").text
+    arguments = {"order_id": "4417", "card_last4": card, "say_while_working": line}
+    return reply("hold-visa", tool=Tool("issue_refund", arguments, spoken="say_while_working"))
+
+
+def _refund_goodbye(last: int) -> list[Step]:
+    return [turn("thats-all", f"reply[{last}].end+600ms"), goodbye("refund-goodbye", "the refund is dealt with")]
+
+
+def refund_twice() -> Script:
+    """The model calls the refund's tool twice for one order."""
+    return _call(
+        turn("yes-please", PICKUP),
+        _refund(),
+        reply("refunded-visa", "create"),
+        turn("mm-hmm", "reply[1].end+600ms"),
+        _refund(),
+        reply("already-refunded", "create"),
+        *_refund_goodbye(3),
+    )
+
+
+def refund_missed() -> Script:
+    """The caller talks over the confirmation before its card is heard; it was sent already."""
+    return _call(
+        turn("yes-please", PICKUP),
+        _refund(),
+        reply("refunded-visa", "create"),
+        turn("hang-on", "reply[1].heard+3200ms"),
+        reply("all-right"),
+        reply("reminder-visa", "create", reminded=True),
+        *_refund_goodbye(3),
+    )
+
+
+def refund_asked() -> Script:
+    """The caller asks while the refund is under way; the answer to that is not the last word."""
+    return _call(
+        turn("yes-please", PICKUP),
+        _refund(),
+        turn("did-it-go-through", "reply[0].heard+800ms"),
+        reply("still-processing"),
+        reply("its-through", "create"),
+        *_refund_goodbye(2),
+    )
+
+
 SCRIPTS: dict[str, Callable[[], Script]] = {
     "farewell": farewell,
     "follow-up": follow_up,
@@ -77,6 +140,11 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
     "pushed": pushed,
     "cut-in": cut_in,
     "goes-on": goes_on,
+    "long": long,
+    "refund-twice": refund_twice,
+    "refund-missed": refund_missed,
+    "refund-asked": refund_asked,
+    **PARCEL,
 }
 
 
@@ -88,13 +156,15 @@ def cassette(name: str) -> str:
     """
     if name not in SCRIPTS:
         return name
-    header = Header(how="authored", origin=f"tests.zoo.scripts: {name}", created="2026-11-30T00:00:00Z")
+    script = SCRIPTS[name]()
+    profile = "kugel" if script.dialect == "live" else "openai"
+    header = Header(dialect=script.dialect, profile=profile, how="authored", origin=f"tests.zoo.scripts: {name}")
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER, prefix=".new-") as folder:
         made, place = Path(folder) / name, FOLDER / name
-        save(Cassette(header, Trace(), SCRIPTS[name]()), made)
+        save(Cassette(header, Trace(), script), made)
         if not _same(made, place):
-            save(Cassette(header, Trace(), SCRIPTS[name]()), place, overwrite=True)
+            save(Cassette(header, Trace(), script), place, overwrite=True)
     return os.path.relpath(place)
 
 
