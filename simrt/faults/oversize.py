@@ -16,7 +16,6 @@ from simrt.errors import PlanError
 from simrt.faults.base import Action, Armed, Context, Fault, Send
 from simrt.faults.draw import Draw
 from simrt.replay.score import Score
-from simrt.replay.server import MAX_SIZE
 from simrt.trace import parse_event
 
 _DELTA = "response.output_audio.delta"
@@ -39,6 +38,8 @@ class Oversize(Fault, frozen=True):
 
     def check(self, score: Score) -> None:
         """The event must be there, and the size one that a server may send."""
+        from simrt.replay.server import MAX_SIZE  # which imports the session, and that the faults
+
         self.find_event(score, self.event, self.nth)
         if not 0 < self.size < MAX_SIZE:
             raise PlanError(f"fault {self}: size is below {MAX_SIZE} bytes")
