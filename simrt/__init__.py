@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:
     """Load public names when they are first used, so that `simrt --help` answers at once."""
     import importlib
 
-    if name in ("faults", "shipped"):
+    if name in ("checks", "faults", "shipped"):
         return importlib.import_module(f"simrt.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'simrt' has no attribute {name!r}")

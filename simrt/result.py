@@ -1,7 +1,9 @@
 """What a call came to: what was said, what was heard, and what did not go as on the cassette."""
 
 import hashlib
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,6 +14,9 @@ from simrt.delegations import Delegation
 from simrt.invariant import Broken
 from simrt.replay.session import Verdict
 from simrt.trace import Trace, parse_event
+
+if TYPE_CHECKING:
+    from simrt.checks import Finding, Limits
 
 
 class CallerTurn(msgspec.Struct):
@@ -68,7 +73,7 @@ class TimelineRow(msgspec.Struct):
     what: str
 
 
-class CallResult(msgspec.Struct):
+class CallResult(msgspec.Struct, dict=True):
     """One call. Times are ms from pickup. `calls` are the model's calls of tools, in the order of being made;
     `delegations` what a Live agent gave to the client, with all that was appended and what became of it.
 
@@ -110,6 +115,30 @@ class CallResult(msgspec.Struct):
     tasks_dead: list[str] = []
     broken: list[Broken] = []
 
+    @cached_property
+    def findings(self) -> "list[Finding]":
+        """What the rules find in this call, by time (see simrt.checks); judged when first asked for."""
+        from simrt.checks import Case, judge
+
+        return judge(Case.of_result(self))
+
+    def check(
+        self, select: Sequence[str] = (), ignore: Sequence[str] = (), limits: "Limits | None" = None
+    ) -> "list[Finding]":
+        """For tests: raise an AssertionError (simrt.checks.Flagged) that lists what the rules find in this call.
+
+        `select` and `ignore`: rules by code or prefix. Notes blame nobody: they are returned. SimrtError for a prefix
+        that no rule has.
+        """
+        from simrt.checks import Case, Flagged, judge
+
+        __tracebackhide__ = True
+        plain = not select and not ignore and limits is None
+        findings = self.findings if plain else judge(Case.of_result(self), select, ignore, limits)
+        if any(finding.severity == "error" for finding in findings):
+            raise Flagged(findings)
+        return findings
+
     @property
     def trace(self) -> Trace:
         """The trace of the (first) connection; an empty one if the client never connected."""
@@ -142,6 +171,7 @@ class CallResult(msgspec.Struct):
             "virtual_ms": self.virtual_ms,
             "trace_sha256": self.trace_sha256,
             "verdict": msgspec.to_builtins(self.verdict),
+            "findings": msgspec.to_builtins(self.findings),
             "transcript": self.transcript,
             "log": self.log,
             "error": self.error,

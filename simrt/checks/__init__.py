@@ -6,7 +6,7 @@
 A rule is a small module in simrt.checks.rules; see simrt.checks.base for what a finding means and whom it blames.
 """
 
-from simrt.checks.base import Finding, Limits, Rule, chosen, find_rule, found, judge, rule, rules
+from simrt.checks.base import Finding, Flagged, Limits, Rule, all_rules, chosen, find_rule, found, judge, rule
 from simrt.checks.case import Case
 
-__all__ = ["Case", "Finding", "Limits", "Rule", "chosen", "find_rule", "found", "judge", "rule", "rules"]
+__all__ = ["Case", "Finding", "Flagged", "Limits", "Rule", "all_rules", "chosen", "find_rule", "found", "judge", "rule"]

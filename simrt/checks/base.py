@@ -72,6 +72,16 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{self.t_ms / 1000:.2f} s  {self.code} {self.name}: {note}{self.message}{place}"
 
 
+class Flagged(AssertionError):
+    """A call in which the rules found something; `findings` has all of it, notes included."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = list(findings)
+        errors = [str(finding) for finding in findings if finding.severity == "error"]
+        count = f"{len(errors)} finding{'s' if len(errors) != 1 else ''} in this call (simrt rule CODE explains each)"
+        super().__init__("\n  ".join([f"{count}:", *errors]))
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The thresholds of the rules, all in ms. What lies within a limit is no finding.
 
@@ -170,7 +180,7 @@ def found(
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def all_rules() -> tuple[Rule, ...]:
     """All rules, by code: those of the modules in simrt.checks.rules."""
     package = importlib.import_module("simrt.checks.rules")
     for module in pkgutil.iter_modules(package.__path__):
@@ -181,10 +191,10 @@ def rules() -> tuple[Rule, ...]:
 def find_rule(code: str) -> Rule:
     """The rule of that code or name; SimrtError names the nearest where there is none."""
     wanted = code.strip()
-    for known in rules():
+    for known in all_rules():
         if wanted.upper() == known.code or wanted.lower() == known.name:
             return known
-    names = [name for known in rules() for name in (known.code, known.name)]
+    names = [name for known in all_rules() for name in (known.code, known.name)]
     near = difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else "simrt rule lists them"
     raise SimrtError(f"there is no rule {code!r}; {hint}")
@@ -197,7 +207,7 @@ def chosen(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Rule]
     code begins with.
     """
     for prefix in (*select, *ignore):
-        if not prefix or not any(known.code.startswith(prefix.upper()) for known in rules()):
+        if not prefix or not any(known.code.startswith(prefix.upper()) for known in all_rules()):
             groups = ", ".join(GROUPS)
             raise SimrtError(
                 f"no rule's code begins with {prefix!r}; codes begin with {groups} (simrt rule lists them)"
@@ -207,7 +217,9 @@ def chosen(select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Rule]
         return max((len(prefix) for prefix in prefixes if code.startswith(prefix.upper())), default=-1)
 
     return [
-        known for known in rules() if (max(reach(known.code, select), -1 if select else 0)) > reach(known.code, ignore)
+        known
+        for known in all_rules()
+        if (max(reach(known.code, select), -1 if select else 0)) > reach(known.code, ignore)
     ]
 
 

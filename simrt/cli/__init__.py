@@ -17,8 +17,10 @@ from simrt.cli.console import INTERRUPTED, complain
 from simrt.cli.demo import demo_command
 from simrt.cli.explore import explore_command
 from simrt.cli.imports import import_command, recover_command
+from simrt.cli.lint import lint_command
 from simrt.cli.measure import measure_command
 from simrt.cli.record import record_command
+from simrt.cli.rule import rule_command
 from simrt.cli.serve import serve_command
 from simrt.cli.show import show_command
 from simrt.cli.sweep import sweep_command
@@ -73,6 +75,8 @@ app.command("record")(record_command)
 app.command("serve")(serve_command)
 app.command("call")(call_command)
 app.command("measure")(measure_command)
+app.command("lint")(lint_command)
+app.command("rule")(rule_command)
 app.command("sweep")(sweep_command)
 app.command("explore")(explore_command)
 app.command("show")(show_command)

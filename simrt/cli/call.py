@@ -28,6 +28,7 @@ _NO_CALL: dict[str, Any] = {
     "trace_sha256": None,
     "verdict": None,
     "transcript": "",
+    "findings": [],
     "log": [],
 }
 
@@ -50,6 +51,9 @@ def call_command(
         Path | None,
         typer.Option("--wav", metavar="FILE", help="Write the call: the caller left, what was heard right."),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with status 1 when a rule finds something (see simrt rule).")
+    ] = False,
     vad: Annotated[VadChoice, typer.Option("--vad", help="What finds the voice in authored turns.")] = VadChoice.energy,
 ) -> None:
     """Call a client in virtual time, and judge what the caller heard."""
@@ -68,8 +72,12 @@ def call_command(
     errors = dict.fromkeys(error for _, error in outcomes if error is not None)
     for message in errors:
         complain(message)
-    if errors:
+    if errors or (check and any(_blamed(result) for result, _ in outcomes)):
         raise typer.Exit(1)
+
+
+def _blamed(result: "CallResult | None") -> bool:
+    return result is not None and any(finding.severity == "error" for finding in result.findings)
 
 
 def _run(client: str, cassette: str, faults: list[str], seeds: Sequence[int], vad: Any) -> "list[Outcome]":

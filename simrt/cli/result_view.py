@@ -29,6 +29,8 @@ def print_result(result: CallResult, out: Console) -> None:
     end = {"cap": "cut off at the cap"}.get(result.closed_by, f"closed by the {result.closed_by}")
     out.print(f"ended:            {end}, {seconds(result.virtual_ms)} after pickup", soft_wrap=True)
     out.print(f"verdict:          {indented(str(result.verdict))}", soft_wrap=True)
+    for number, finding in enumerate(result.findings):
+        out.print(f"{'findings:' if number == 0 else '':18}{finding}", soft_wrap=True)
     for number, line in enumerate(result.log):
         out.print(f"{'log:' if number == 0 else '':18}{scrubbed(line)}", soft_wrap=True)
 
@@ -57,12 +59,13 @@ def _replies(result: CallResult) -> Table:
 
 def runs_table(rows: Sequence[tuple[int, Headline | None, CallResult | None]]) -> Table:
     """One line a run: seed, its figures, how it ended."""
-    columns = ("seed", "first words lost", "session ready", "goodbye played", "closed by")
+    columns = ("seed", "first words lost", "session ready", "goodbye played", "findings", "closed by")
     table = plain_table(*columns, right=columns[:4])
     for seed, head, result in rows:
         if head is None or result is None:
-            table.add_row(str(seed), "", "", "", "no call")
+            table.add_row(str(seed), "", "", "", "", "no call")
             continue
         lost = "" if head.words is None else f"{head.words_lost} of {head.words}"
-        table.add_row(str(seed), lost, seconds(head.ready_ms), played(head), result.closed_by)
+        codes = ", ".join(dict.fromkeys(found.code for found in result.findings if found.severity == "error"))
+        table.add_row(str(seed), lost, seconds(head.ready_ms), played(head), codes, result.closed_by)
     return table

@@ -1,19 +1,14 @@
 """`simrt verify`: are cassettes whole, and do recordings come back as they were recorded?"""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 import typer
 
-from simrt.cli.console import complain, find_cassette, many
+from simrt.cli.console import complain, many
+from simrt.cli.recordings import PATHS_HELP, SUFFIXES, read, recordings
 from simrt.errors import SimrtError
-
-if TYPE_CHECKING:
-    from simrt.cassette.store import Cassette
-
-_RECORDINGS = (".jsonl", ".yaml", ".yml")
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -34,7 +29,7 @@ class Checked(msgspec.Struct, frozen=True):
 def verify_command(
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH…", help="Cassettes, importable recordings, or folders with such in them."),
+        typer.Argument(metavar="PATH…", help=PATHS_HELP),
     ],
 ) -> None:
     """Check cassettes and recordings: nothing is damaged, and what is replayed is what was recorded.
@@ -44,14 +39,14 @@ def verify_command(
     """
     results = []
     for name in paths:
-        for path in _found(name):
+        for path in recordings(name):
             checked = check(path)
             results.append(checked)
             typer.echo(_line(checked))
             if checked.status == "unreadable":
                 complain(checked.remark)
     if not results:
-        raise SimrtError(f"nothing to verify in {', '.join(paths)}: no cassette, no *{', *'.join(_RECORDINGS)} file")
+        raise SimrtError(f"nothing to verify in {', '.join(paths)}: no cassette, no *{', *'.join(SUFFIXES)} file")
     typer.echo(total(results))
     if not all(checked.good for checked in results):
         raise typer.Exit(1)
@@ -62,7 +57,7 @@ def check(path: Path) -> Checked:
     from simrt.replay.fidelity import check_fidelity
 
     try:
-        cassette = _read(path)
+        cassette = read(path)
         if cassette.script is not None:
             return Checked(str(path), "whole", remark="authored: integrity only")
         fidelity = check_fidelity(cassette, path)
@@ -92,37 +87,3 @@ def total(results: list[Checked]) -> str:
 def _line(checked: Checked) -> str:
     row = f"{checked.status:<10}  {checked.frames:>6} frames  {checked.worst_us / 1000:>8.3f} ms  {checked.path}"
     return f"{row}  ({checked.remark})" if checked.remark and checked.status != "unreadable" else row
-
-
-def _read(path: Path) -> "Cassette":
-    from simrt.cassette.importers import import_file
-    from simrt.cassette.journal import SUFFIX
-    from simrt.cassette.store import load
-
-    if path.name.endswith(SUFFIX):
-        raise SimrtError(f"{path}: is an unfinished recording; make a cassette of it with simrt recover")
-    return import_file(path) if path.is_file() else load(path)
-
-
-def _found(name: str) -> Iterator[Path]:
-    """What is meant by one argument: itself, or everything in a folder that is no cassette."""
-    from simrt.cassette.journal import SUFFIX
-
-    path = Path(name)
-    if not path.exists():
-        path = find_cassette(name)
-    if not path.is_dir() or _is_cassette(path) or path.name.endswith(SUFFIX):
-        yield path
-        return
-    for inner in sorted(path.iterdir()):
-        if inner.is_dir():
-            if not inner.name.startswith("."):
-                yield from _found(str(inner))
-        elif inner.suffix in _RECORDINGS:
-            yield inner
-
-
-def _is_cassette(folder: Path) -> bool:
-    from simrt.cassette.writer import LINES
-
-    return (folder / LINES).exists()

@@ -89,6 +89,8 @@ def _text(call: Call) -> str:
     if result.error:
         parts.append(f"error: {result.error}")
     parts.append(f"verdict:\n{_indented(str(result.verdict))}")
+    if result.findings:
+        parts.append("findings:\n" + _indented("\n".join(map(str, result.findings))))
     parts.append(f"transcript:\n{_indented(result.transcript or 'nobody was heard')}")
     parts.append("client's log:\n" + _indented("\n".join(result.log) or "empty"))
     return "\n".join(parts)

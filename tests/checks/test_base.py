@@ -1,6 +1,6 @@
 import pytest
 
-from simrt.checks import Case, Finding, Limits, chosen, find_rule, found, judge, rules
+from simrt.checks import Case, Finding, Limits, all_rules, chosen, find_rule, found, judge
 from simrt.checks.base import GROUPS
 from simrt.errors import SimrtError
 from simrt.trace import Trace
@@ -9,8 +9,8 @@ from .talk import Talk
 
 
 def test_every_rule_is_explained() -> None:
-    assert rules()
-    for known in rules():
+    assert all_rules()
+    for known in all_rules():
         assert known.code[:3] in GROUPS
         assert known.code[3:].isdigit()
         assert known.name == known.name.lower()
@@ -18,7 +18,7 @@ def test_every_rule_is_explained() -> None:
         assert not known.summary.endswith(".")
         assert len(known.explanation) > 300, f"{known.code} explains little"
         assert "To mend:" in known.explanation, f"{known.code} does not say how to mend it"
-    assert len({known.name for known in rules()}) == len(rules())
+    assert len({known.name for known in all_rules()}) == len(all_rules())
 
 
 def test_rules_are_found_by_code_and_name() -> None:
@@ -28,7 +28,7 @@ def test_rules_are_found_by_code_and_name() -> None:
 
 
 def test_the_longer_prefix_counts() -> None:
-    codes = {known.code for known in rules()}
+    codes = {known.code for known in all_rules()}
     assert {known.code for known in chosen()} == codes
     assert {known.code for known in chosen(["AGT"])} == {code for code in codes if code.startswith("AGT")}
     assert {known.code for known in chosen(["agt201"], ["AGT"])} == {"AGT201"}

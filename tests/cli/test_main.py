@@ -12,7 +12,10 @@ from simrt.errors import SimrtError
 
 from .conftest import Run, message
 
-COMMANDS = ("demo", "record", "serve", "call", "measure", "sweep", "explore", "show", "import", "recover", "verify")
+COMMANDS = (
+    *("demo", "record", "serve", "call", "measure", "lint", "rule", "sweep", "explore"),
+    *("show", "import", "recover", "verify"),
+)
 HEAVY = ("numpy", "websockets", "freezegun", "soundfile", "soxr", "yaml")
 
 
