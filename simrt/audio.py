@@ -92,11 +92,15 @@ def _g711_inverse(encoding: Encoding) -> npt.NDArray[np.uint8]:
 
 
 def resample(samples: Samples, rate_in: int, rate_out: int) -> Samples:
-    """Samples at another rate (soxr, high quality); unchanged when the rates are equal."""
+    """Samples at another rate (soxr, high quality); unchanged when the rates are equal.
+
+    In floating point: to 16 bit soxr dithers, with noise that is another one each time.
+    """
     if rate_in == rate_out or not len(samples):
         return samples
-    out: Samples = soxr.resample(samples, rate_in, rate_out)
-    return out
+    out = soxr.resample(samples.astype(np.float32), rate_in, rate_out)
+    whole: Samples = np.clip(np.rint(out), -32768, 32767).astype(np.int16)
+    return whole
 
 
 def rms_dbfs(samples: npt.NDArray[Any]) -> float:
