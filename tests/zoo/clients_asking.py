@@ -12,7 +12,7 @@ from tests.zoo.exhibit import Exhibit
 class Pushing(Call):
     """Has its own search for the booking run while the agent plays for time, and tells the model what came up."""
 
-    searches_s = 2.5
+    searches_s = 3.5
 
     def __init__(self, line: Any) -> None:
         super().__init__(line)
@@ -26,7 +26,7 @@ class Pushing(Call):
 
     async def _search(self) -> None:
         await asyncio.sleep(self.searches_s)
-        self.push("The booking is found. Breakfast is included, seven to ten in the Atrium. Tell the caller.")
+        self.push("It is through now: $32 went to the Visa ending in 4242. Tell the caller.")
 
     def push(self, text: str) -> None:
         """Have the model speak about it."""

@@ -66,22 +66,22 @@ class Cancels(Call):
         playing = self.line.speaker.queued_ms > 0
         super().on_event(event)
         if event.get("type") == "input_audio_buffer.speech_started" and playing:
-            self.cancel()
+            self.stop_reply()
 
-    def cancel(self) -> None:
+    def stop_reply(self) -> None:
         """Have the server stop."""
         if self.turns.active is not None:
-            self.spawn(self._cancel())
+            self.spawn(self._send_cancel())
 
-    async def _cancel(self) -> None:
+    async def _send_cancel(self) -> None:
         await self._send({"type": "response.cancel"})
 
 
 class CancelsPlaying(Cancels):
     """Cancels whenever something is still being played, and ends the call over the error that this may bring."""
 
-    def cancel(self) -> None:
-        self.spawn(self._cancel())
+    def stop_reply(self) -> None:
+        self.spawn(self._send_cancel())
 
     def on_event(self, event: dict[str, Any]) -> None:
         super().on_event(event)
@@ -92,12 +92,12 @@ class CancelsPlaying(Cancels):
 class CancelsLate(Cancels):
     """Makes sure that it is speech before it cancels; by then the server has done so."""
 
-    def cancel(self) -> None:
-        self.spawn(self._cancel())
+    def stop_reply(self) -> None:
+        self.spawn(self._send_cancel())
 
-    async def _cancel(self) -> None:
+    async def _send_cancel(self) -> None:
         await asyncio.sleep(0.3)
-        await super()._cancel()
+        await super()._send_cancel()
 
 
 EXHIBITS = (

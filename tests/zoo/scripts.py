@@ -9,7 +9,7 @@ from pathlib import Path
 
 from simrt.caller.clip import fixture_clip
 from simrt.cassette.header import Header
-from simrt.cassette.script import Reply, Script, Step, Tool
+from simrt.cassette.script import Reply, Script, Step, Tool, Turn
 from simrt.cassette.store import Cassette, save
 from simrt.scripts.parcel import PARCEL
 from simrt.scripts.parts import PICKUP, goodbye, patience, reply, turn
@@ -25,6 +25,10 @@ _LOOKUP = Tool("lookup_booking", {"surname": "Okafor", "day": "Friday"})
 def _call(*steps: Step) -> Script:
     """A caller who hears nothing for long hangs up."""
     return Script([*steps, patience(20)])
+
+
+def _asks() -> Turn:
+    return turn("did-it-go-through", PICKUP)
 
 
 def _thats_all(last: int) -> list[Step]:
@@ -45,40 +49,40 @@ def follow_up() -> Script:
 
 def answer() -> Script:
     """A question, its answer, goodbye."""
-    return _call(turn("booking", PICKUP), reply("breakfast"), *_thats_all(0))
+    return _call(_asks(), reply("its-through"), *_thats_all(0))
 
 
 def lookup() -> Script:
     """The answer takes a tool."""
-    return _call(turn("booking", PICKUP), Reply(tool=_LOOKUP), reply("breakfast", "create"), *_thats_all(0))
+    return _call(_asks(), Reply(tool=_LOOKUP), reply("its-through", "create"), *_thats_all(0))
 
 
 def pushed() -> Script:
     """The agent plays for time; the client tells it of what has come up, and it says that."""
-    said = reply("breakfast", "create", reminded=True)
-    return _call(turn("booking", PICKUP), reply("checking"), said, *_thats_all(1))
+    said = reply("its-through", "create", reminded=True)
+    return _call(_asks(), reply("still-processing"), said, *_thats_all(1))
 
 
 def cut_in() -> Script:
-    """The caller has another question a second and a half into the answer."""
-    cuts_in = turn("one-more-thing", "reply[0].heard+1500ms")
-    return _call(turn("booking", PICKUP), reply("breakfast"), cuts_in, reply("checking"), *_thats_all(1))
+    """The caller cuts in a second and a half into the answer."""
+    cuts_in = turn("hang-on", "reply[0].heard+1500ms")
+    return _call(_asks(), reply("its-through"), cuts_in, reply("take-your-time"), *_thats_all(1))
 
 
 def goes_on() -> Script:
     """The caller speaks again just as the answer begins."""
     goes_on = turn("hang-on", "turn[0].end+900ms")
-    return _call(turn("booking", PICKUP), reply("breakfast"), goes_on, reply("all-right"), *_thats_all(1))
+    return _call(_asks(), reply("its-through"), goes_on, reply("take-your-time"), *_thats_all(1))
 
 
 def long() -> Script:
     """Longer than a ping and the wait for its pong, with pauses."""
     return _call(
-        turn("booking", PICKUP),
-        reply("breakfast"),
-        turn("how-long", "reply[0].end+12s"),
+        _asks(),
+        reply("its-through"),
+        turn("how-long", "reply[0].end+14s"),
         reply("how-long-answer"),
-        turn("hang-on", "reply[1].end+8s"),
+        turn("hang-on", "reply[1].end+9s"),
         reply("found-booking"),
         *_thats_all(2),
     )
