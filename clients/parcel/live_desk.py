@@ -265,12 +265,12 @@ class LiveDesk(ABC):
             case "session.output_audio.delta":
                 self.voice.play(base64.b64decode(event.delta, validate=True))
             case "session.output_transcript.delta":
-                self.voice.said(event.delta, event.start_ms, event.end_ms)
+                self.voice.said(event.delta, *_window(event))
             case "session.input_transcript.delta":
-                self.transcript.delta(event.delta, event.start_ms, event.end_ms)
+                self.transcript.delta(event.delta, *_window(event))
                 self._caller_s = asyncio.get_running_loop().time()
             case "kugel.input_transcript.committed":
-                self.transcript.commit(event.text, event.start_ms, event.end_ms)
+                self.transcript.commit(event.text, *_window(event))
             case "kugel.response.cancelled":
                 if self.voice.cut():
                     self.line.note("the caller cuts in")
@@ -278,7 +278,7 @@ class LiveDesk(ABC):
                 turn = self.transcript.delegate(event.offset_ms)
                 await self.delegated(event.delegation.id, event.offset_ms, turn)
             case "session.commentary.appended" | "session.thinking.appended" | "session.instructions.appended":
-                self._placed(event.type.split(".")[1], event.start_ms)
+                self._placed(event.type.split(".")[1], _window(event)[0])
             case "error":
                 self._on_error(event.error)
             case "session.closed":
@@ -309,6 +309,14 @@ class LiveDesk(ABC):
         if about is not None:
             about.refused = error.code
             self.refused(about, error.param)
+
+
+def _window(event: Any) -> tuple[int, int]:
+    """An event's place on the timeline; the SDK lets events through that have none."""
+    start_ms, end_ms = event.start_ms, event.end_ms
+    if not isinstance(start_ms, int) or not isinstance(end_ms, int):
+        raise TypeError(f"{event.type} is nowhere on the timeline")
+    return start_ms, end_ms
 
 
 def _base_url(url: str) -> str:

@@ -83,6 +83,7 @@ class Parcel(LiveDesk):
         try:
             await super().run()
         finally:
+            self.voice.review(self.position_ms, last=True)
             self._note_heard()
             while self._writing:
                 await asyncio.wait(self._writing)

@@ -8,6 +8,7 @@ from .words import says_bye, tells, yes_or_no
 
 if TYPE_CHECKING:
     from simrt import CallResult
+    from simrt.result import Reply
 
 PATIENCE_MS = 10_000.0  # a caller who hangs up sooner could not be told
 
@@ -47,10 +48,15 @@ def mismatches(orders: Iterable[Order], result: "CallResult") -> list[str]:
 
 def _heard(order: Order, told: _Told, result: "CallResult") -> bool:
     return any(
-        not reply.cut_off and reply.from_ms is not None and tells(reply.heard_text, order.number, told.fact)
+        _whole(reply) and tells(reply.heard_text, order.number, told.fact)
         for reply in result.replies
         if reply.from_ms is not None and reply.from_ms >= told.t_ms
     )
+
+
+def _whole(reply: "Reply") -> bool:
+    """Whether all of it was heard; a server may break off what has been heard already."""
+    return not reply.cut_off or reply.heard_ms > reply.audio_ms - 20
 
 
 def _confirmed(order: Order, about: list[_Told], result: "CallResult") -> bool:
@@ -60,7 +66,7 @@ def _confirmed(order: Order, about: list[_Told], result: "CallResult") -> bool:
         reply.from_ms + reply.heard_ms
         for reply in result.replies
         for told in asked
-        if reply.from_ms is not None and not reply.cut_off and reply.heard_text == told.fact
+        if reply.from_ms is not None and _whole(reply) and reply.heard_text == told.fact
     ]
     return any(
         yes_or_no(turn.transcript) and turn.said_ms >= heard - 300 for turn in result.caller_turns for heard in heard_ms

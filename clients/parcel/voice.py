@@ -30,7 +30,8 @@ class Utterance:
     """Something the agent said; `start_ms` and `end_ms` of its transcript lie on the session's timeline.
 
     `sound_ms`: where its audio begins and ends, on the speaker's clock. `cut`: it was cancelled. `heard_ms`: the
-    position of the timeline at which all of its audio so far had been played; None: not yet.
+    position of the timeline at which all of its audio so far had been played; None: not yet. `over`: nothing more will
+    come of it.
     """
 
     start_ms: int
@@ -39,12 +40,14 @@ class Utterance:
     sound_ms: tuple[float, float]
     cut: bool = False
     heard_ms: float | None = None
+    over: bool = False
 
     @property
     def whole(self) -> bool:
-        """Whether the caller has heard it to its end, as far as one can tell now."""
+        """Whether it is over, and the caller has heard it to its end."""
         enough = self.sound_ms[1] - self.sound_ms[0] >= max(1, self.end_ms - self.start_ms - _SLACK_MS)
-        return self.heard_ms is not None and enough and not self.cut and self.text.rstrip().endswith((".", "!", "?"))
+        ended = self.over and not self.cut and self.text.rstrip().endswith((".", "!", "?"))
+        return ended and enough and self.heard_ms is not None
 
 
 class Voice:
@@ -85,6 +88,8 @@ class Voice:
             going_on = self._sound_s[0] > self._text_s
             begin_ms = self._sound_ms[0] if going_on else self._speaker.played_ms + self._speaker.queued_ms
             sound_ms = (begin_ms, max(begin_ms, self._sound_ms[1]))
+            if last is not None:
+                last.over = True
             self.utterances.append(Utterance(start_ms, end_ms, text.lstrip(), sound_ms))
         else:
             last.text += text
@@ -105,14 +110,18 @@ class Voice:
         self._sound_ms = (self._sound_ms[0], min(self._sound_ms[1], self._speaker.played_ms))
         return lost
 
-    def review(self, position_ms: float) -> None:
-        """Look what has been played by now. `position_ms` is that of the session's timeline."""
+    def review(self, position_ms: float, *, last: bool = False) -> None:
+        """Look what has been played by now. `position_ms` is that of the session's timeline; `last`: the call is
+        over."""
         played_ms = self._speaker.played_ms
         if played_ms < self._sound_ms[1]:
             self._active_s = self._clock()
         for utterance in self.utterances:
             if utterance.heard_ms is None and played_ms >= utterance.sound_ms[1]:
                 utterance.heard_ms = position_ms
+        since_s = max(self._active_s, self._sound_s[1], self._text_s)
+        for utterance in self.utterances[-1:]:
+            utterance.over = last or (self._clock() - since_s) * 1000 >= PAUSE_MS
 
     def quiet_s(self) -> float:
         """For how long nothing of the agent has been heard."""

@@ -1,4 +1,4 @@
-"""A Realtime server whose script is a coroutine, and one call of a desk with it in virtual time."""
+"""A server whose script is a coroutine, and one call of a desk with it in virtual time."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from clients.desk import CallFailed, Desk
+from clients.desk import CallFailed
 from simrt.audio import PCM24, AudioFormat
 from simrt.caller.clock import Clock
 from simrt.caller.line import Line, Speaker
@@ -177,7 +177,7 @@ class Outcome:
         return [int.from_bytes(frame[:2], "big") for frame in appends]
 
 
-Script = Callable[[Server], Awaitable[None]]
+Script = Callable[[Any], Awaitable[None]]
 
 
 def now_us() -> int:
@@ -185,9 +185,10 @@ def now_us() -> int:
 
 
 def play(
-    client: Callable[[Line], Desk],
+    client: Callable[[Line], Any],
     script: Script,
     *,
+    server_type: type[Server] = Server,
     format: AudioFormat = PCM24,
     headers: dict[str, str] | None = None,
     ready_after_s: float = 0.0,
@@ -204,7 +205,7 @@ def play(
         outcome = Outcome(line)
 
         async def handler(connection: ServerConnection) -> None:
-            server = Server(connection, ready_after_s)
+            server = server_type(connection, ready_after_s)
             outcome.servers.append(server)
             reading = asyncio.create_task(server.read())
             playing = asyncio.ensure_future(script(server))

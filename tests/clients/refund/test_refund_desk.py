@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from clients.desk.patience import ANSWER_S
 from clients.refund import Ledger, LedgerError, Provider, RefundDesk, Row
-from clients.refund.refund_desk import TURN_S
 from clients.refund.store import ORDERS
 from simrt.caller import Line
 from tests.clients.refund.test_ledger import ReadOnly
@@ -318,7 +318,7 @@ def test_no_reminder_while_the_caller_has_the_turn(shop: Shop) -> None:
         await cut_in(server, "r2")
         await asyncio.sleep(4)
         await server.send("input_audio_buffer.speech_stopped", audio_end_ms=0, item_id="u")
-        await asyncio.sleep(TURN_S / 2)
+        await asyncio.sleep(ANSWER_S / 2)
         assert len(created(server)) == 1
         await reply(server, "Three to five days.", "r3")
         await server.until("response.create", 2)
