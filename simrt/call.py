@@ -311,7 +311,7 @@ def _ready_ms(stage: Stage) -> float | None:
 
 def _calls(peer: ReplayPeer) -> list[FunctionCall]:
     found: dict[str, tuple[str, str, str]] = {}
-    for frame in peer.trace.frames:
+    for frame in peer.trace.frames if not isinstance(peer.session, LiveSession) else ():
         if frame.sender != "server" or '"function_call"' not in str(frame.payload):
             continue
         item = (frame.event() or {}).get("item")

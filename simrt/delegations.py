@@ -124,7 +124,8 @@ def delegations(trace: Trace) -> list[Delegation]:
 
 def _matters(payload: str) -> bool:
     """Cheap: most frames are audio."""
-    return len(payload) < 200 or not ('"session.input_audio.append"' in payload or '"session.output_audio.' in payload)
+    head = payload[:80]
+    return "session.input_audio.append" not in head and "session.output_audio.delta" not in head
 
 
 def _refuse(appends: list[Append], error: object) -> None:

@@ -1,6 +1,7 @@
 """How fast simrt is beside its peers, as ratios measured in one run.
 
 python -m tools.bench replay [--json]    a 70 s call in the World, on other virtual-time loops, and the client alone
+python -m tools.bench replay --dialect live [--json]    the same call on a Live session, beside the Realtime one
 python -m tools.bench proxy [--json]     what the recording proxy adds to 20 calls at once
 python -m tools.bench explore [--json]   calls a second in a search, and what a second worker brings
 """
@@ -83,6 +84,10 @@ class Mute:
 
     def closed(self, code: int, reason: str, by_client: bool) -> None:
         """Nothing."""
+
+    def pong_late_us(self) -> int:
+        """Never late."""
+        return 0
 
 
 def in_the_world(cassette: Path, score: Score) -> float:
@@ -205,6 +210,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["replay", "proxy", "explore"])
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--dialect", choices=["realtime", "live"], default="realtime", help="for replay")
     options, rest = parser.parse_known_args()
     rest += ["--json"] if options.json else []
     if options.what == "proxy":
@@ -215,7 +221,12 @@ def main() -> int:
         from tools import bench_explore
 
         return bench_explore.main(rest)
-    report = replay()
+    if options.dialect == "live":
+        from tools import bench_live
+
+        report = bench_live.report()
+    else:
+        report = replay()
     if options.json:
         print(json.dumps(report))
     else:

@@ -100,7 +100,7 @@ class Matcher:
             if self._exact is None and not _constant(pcm):
                 self._settle()
             self._claim(position, count, self._cursor)
-        elif self._exact is False or not (self._silence(position, pcm) or self._match(position, pcm)):
+        elif self._exact is False or self._is_filler(pcm) or not self._match(position, pcm):
             if self._exact:
                 self._unknown(position, pcm)
             else:
@@ -148,12 +148,9 @@ class Matcher:
         """Whether the piece that is expected next has the line's rate."""
         return self.pieces[bisect_right(self._starts, self._cursor) - 1].rate == self.rate
 
-    def _silence(self, position: int, pcm: bytes) -> bool:
-        """Note silence that is no part of what was sent: a Live server fills the time between replies with it."""
-        if not (self._exact and _constant(pcm)) or self._expected(pcm)[1]:
-            return False
-        self._unknown(position, pcm)
-        return True
+    def _is_filler(self, pcm: bytes) -> bool:
+        """Silence that is no part of what was sent: a Live server fills the time between replies with it."""
+        return _constant(pcm) and not self._expected(pcm)[1]
 
     def _match(self, position: int, pcm: bytes) -> bool:
         """Find all that can be found of this audio; False (and nothing noted) when that is nothing."""

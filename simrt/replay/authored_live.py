@@ -10,13 +10,13 @@ from simrt.cassette.header import spread_words
 from simrt.cassette.script import Delegate, Pacing, Reply, Script, Turn
 from simrt.dialect import live_events
 from simrt.replay.authored import NOTICE_US, voice_of
+from simrt.replay.live_timeline import by_window
 from simrt.replay.live_track import chunk_frames, text_frame
 from simrt.replay.score import Cause, ClientEvent, LiveScore, Score, ScoredFrame, ScoredReply, ScoredTurn, index_answers
 from simrt.replay.vad import VadName
 from simrt.trace import Opening
 
 _START: Cause = ("session.start", 0)
-_TEXT_US = 10_000  # a piece of transcript comes this much behind the agent's audio for the same moment
 _COMMIT_US = 20_000
 _DELEGATE_US = 25_000
 _SAY_US = (
@@ -79,11 +79,9 @@ class LiveAuthor:
         self.turns.append(scored)
         if turn.hearing == "unheard" or not len(samples):
             return scored
-        late_us = self.live.lag_us + _TEXT_US
-        for nth, word in enumerate(words):
-            text = f" {word.text}" if nth else word.text
-            event = live_events.transcript(self._id("event"), "input", text, 0, 0)
-            self.add(("turn.start", index), max(0, word.end_ms * 1000 - 1), late_us, event)
+        for nth, (text, _, end_ms) in enumerate(by_window(words)):
+            event = live_events.transcript(self._id("event"), "input", f" {text}" if nth else text, 0, 0)
+            self.add(("turn.start", index), max(0, end_ms * 1000 - 1), self.live.lag_us, event)
         if self.profile == "kugel":
             event = live_events.kugel_committed(self._id("event"), turn.text, 0, 0)
             self.add(("turn.stop", index), 0, self.live.lag_us + _COMMIT_US, event)
@@ -109,9 +107,9 @@ class LiveAuthor:
         self.frames.extend(made)
         scored.audio_us = len(made) * self.live.slot_us
         length_ms = len(samples) * 1000 // PCM24.rate
-        for nth, word in enumerate(reply.words or spread_words(reply.text, 0, length_ms)):
+        for nth, said in enumerate(by_window(reply.words or spread_words(reply.text, 0, length_ms))):
             index = self.first_index + len(self.frames)
-            self.frames.append(text_frame(scored, index, word.text, nth, word.start_ms, self.live.lag_us))
+            self.frames.append(text_frame(scored, index, said, nth, self.live))
         self.replies.append(scored)
 
 

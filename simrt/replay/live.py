@@ -172,7 +172,13 @@ class LiveSession(Session):
                 self.synthesize(notice, ready_us, synthetic=False)
             self._plan_usage(ready_us + _USAGE_US)
         self.track.begin()
+        if self.live.run_us:
+            self.timeline.wait(self.live.run_from_us, TURN, self._runs)
         self.reached(("timeline", 0), 0)
+
+    def _runs(self, position_us: int) -> None:
+        """The timeline goes on by itself from here: there is something to wake up for."""
+        self.scheduled += 1
 
     def _append(self, event: dict[str, Any], payload: str | bytes, now_us: int) -> None:
         plain = self.rules.session is not None and len(event) == 2 and isinstance(event.get("audio"), str)
@@ -246,11 +252,6 @@ class LiveSession(Session):
         if self.observer is not None:
             self.observer.reply_ended(reply.index, moment, True)
         return moment
-
-    @property
-    def scheduled(self) -> int:
-        """As the base; a timeline that begins to go on by itself is news too."""
-        return self._count + self.timeline.runs
 
     def next_due(self) -> int | None:
         """As the base; a timeline that goes on by itself also has its moments."""

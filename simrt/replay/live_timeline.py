@@ -5,8 +5,9 @@ in a burst is reached bit by bit.
 """
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from simrt.cassette.header import Word
 from simrt.replay.score import Arrivals
 
 WINDOW_US = 200_000  # what is placed on the timeline, and each piece of transcript, has a window of this grid
@@ -15,6 +16,20 @@ TURN, PLACE, SLOT = 0, 1, 2
 """What comes first of the things that wait for one position."""
 
 _Wait = tuple[int, int, int, Callable[[int], None]]
+
+
+def by_window(words: Iterable[Word]) -> list[tuple[str, int, int]]:
+    """Words as they are told, those that end in one window together: text, start of the first and end of the last in ms.
+
+    Windows count from the first sample of their audio.
+    """
+    told: list[tuple[str, int, int]] = []
+    for word in words:
+        if told and (told[-1][2] - 1) * 1000 // WINDOW_US == (word.end_ms - 1) * 1000 // WINDOW_US:
+            told[-1] = (f"{told[-1][0]} {word.text}", told[-1][1], word.end_ms)
+        else:
+            told.append((word.text, word.start_ms, word.end_ms))
+    return told
 
 
 def window_ms(position_us: int) -> tuple[int, int]:
@@ -67,11 +82,6 @@ class Timeline(Arrivals):
         self._count += 1
         heapq.heappush(self._waits, (position_us, rank, self._count, then))
         self.next_us = self._waits[0][0]
-
-    @property
-    def runs(self) -> bool:
-        """Whether it goes on by itself."""
-        return self._ran_us is not None
 
     def next_due(self) -> int | None:
         """When the next wait will be over without any more audio; None: never."""

@@ -16,7 +16,7 @@ import msgspec
 
 from simrt.audio import PCM24, AudioFormat
 from simrt.dialect.live import OUTPUT_AUDIO
-from simrt.replay.live_timeline import SLOT
+from simrt.replay.live_timeline import SLOT, by_window
 from simrt.replay.live_voice import hum
 from simrt.replay.score import LiveScore, ScoredFrame, ScoredReply
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 GAP_US = 600_000  # between a reply and one that had to wait for its end
 KUGEL_SPEED = 5  # how many times faster than real time speech is made
-TEXT_US = 10_000  # the words of a slot come this much behind it
 _FILLER = 1 << 39  # sorts made-up silence behind recorded frames of the same moment
 CANCELLED = "kugel.response.cancelled"
 OUTPUT_TEXT = "session.output_transcript.delta"
@@ -121,9 +120,8 @@ class Track:
         frames: list[ScoredFrame] = []
         chunk_frames(reply, samples.tobytes(), self.live, self.s.spare_index, frames)
         reply.audio_us = len(frames) * self.live.slot_us
-        for k, word in enumerate(words):
-            index = self.s.spare_index + len(frames)
-            frames.append(text_frame(reply, index, word.text, k, word.start_ms, self.live.lag_us))
+        for nth, said in enumerate(by_window(words)):
+            frames.append(text_frame(reply, self.s.spare_index + len(frames), said, nth, self.live))
         self.s.spare_index += len(frames)
         for frame in frames:
             self._keep(frame)
@@ -232,17 +230,18 @@ def silence_frame(fmt: AudioFormat, slot_us: int) -> ScoredFrame:
     return ScoredFrame(_FILLER, _encode(event).decode(), event, OUTPUT_AUDIO, ("timeline", 0), 0)
 
 
-def text_frame(reply: ScoredReply, index: int, word: str, nth: int, start_ms: int, lag_us: int) -> ScoredFrame:
-    """The delta of one word of a reply, just behind its audio; its times count from the reply's start."""
+def text_frame(reply: ScoredReply, index: int, said: tuple[str, int, int], nth: int, live: LiveScore) -> ScoredFrame:
+    """The delta of some words of a reply (text, start and end in ms since its first sample), right behind the slot that
+    they begin in. Its times count from the reply's start."""
+    text, start_ms, end_ms = said
     event: dict[str, Any] = {
         "type": OUTPUT_TEXT,
         "event_id": f"event_{reply.response_id}_{nth:04d}",
         "start_ms": start_ms,
-        "end_ms": start_ms,
-        "delta": f" {word}" if nth else word,
+        "end_ms": end_ms,
+        "delta": f" {text}" if nth else text,
     }
-    frame = ScoredFrame(
-        index, _encode(event).decode(), event, event["type"], reply.cause, lag_us + TEXT_US, reply.response
-    )
-    frame.reply, frame.position_us, frame.audio_start_us = reply.index, start_ms * 1000, start_ms * 1000
+    frame = ScoredFrame(index, _encode(event).decode(), event, OUTPUT_TEXT, reply.cause, live.lag_us, reply.response)
+    place_us = start_ms * 1000 // live.slot_us * live.slot_us
+    frame.reply, frame.position_us, frame.audio_start_us = reply.index, place_us, place_us
     return frame

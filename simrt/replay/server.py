@@ -123,13 +123,11 @@ class WebSocketServer(asyncio.Protocol):
 
     def send(self, payload: str | bytes) -> None:
         """One message."""
-        if self._protocol.state is not State.OPEN:
+        if self._protocol.state is not State.OPEN or self._transport is None or self._transport.is_closing():
             return
-        if isinstance(payload, str):
-            self._protocol.send_text(payload.encode())
-        else:
-            self._protocol.send_binary(payload)
-        self._flush()
+        # what the protocol has to send itself is flushed at once, so frames can pass it by: no extensions, no mask
+        opcode, data = (_TEXT, payload.encode()) if isinstance(payload, str) else (_BINARY, payload)
+        self._transport.write(_frame_head(opcode, len(data)) + data)
 
     def close(self, code: int, reason: str = "") -> None:
         """The closing handshake, begun by the server."""
@@ -244,6 +242,13 @@ class WebSocketServer(asyncio.Protocol):
             close = received if by_client else sent or received
             code, reason = (close.code, close.reason) if close is not None else (1006, "")
             self._peer.closed(code, reason, by_client or (close is None))
+
+
+def _frame_head(opcode: int, size: int) -> bytes:
+    """The header of a whole, unmasked message (RFC 6455 §5.2)."""
+    if size < 126:
+        return bytes((opcode, size))
+    return bytes((opcode, 126)) + size.to_bytes(2) if size <= 0xFFFF else bytes((opcode, 127)) + size.to_bytes(8)
 
 
 class ReplayPeer:

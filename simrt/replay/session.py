@@ -115,7 +115,8 @@ class Session(ABC):
         self._queue: list[Queued] = []
         self._network: list[tuple[int, int, Action]] = []
         self._inbound: list[tuple[int, int, str | bytes]] = []
-        self._count = 0
+        self.scheduled = 0
+        """Grows whenever something is put into a queue: a shell that sees it unchanged need not ask `next_due`."""
         self._released_us = 0
         self._reached_us = 0
         self._inbound_faults = [a for a in self.armed if type(a).hold_inbound is not Armed.hold_inbound]
@@ -153,17 +154,12 @@ class Session(ABC):
         size = len(payload)
         reach = max([self._reached_us, *(armed.hold_inbound(now_us, size) for armed in self._inbound_faults)])
         self._reached_us = reach
-        self._count += 1
-        heapq.heappush(self._inbound, (reach, self._count, payload))
+        self.scheduled += 1
+        heapq.heappush(self._inbound, (reach, self.scheduled, payload))
 
     @abstractmethod
     def handle(self, payload: str | bytes, now_us: int) -> None:
         """A client message has reached the server."""
-
-    @property
-    def scheduled(self) -> int:
-        """Grows whenever something is put into a queue: a shell that sees it unchanged need not ask `next_due`."""
-        return self._count
 
     def next_due(self) -> int | None:
         """When `due` has something to do next, or None."""
@@ -268,8 +264,8 @@ class Session(ABC):
         self._push(now_us, _LAST, Send(msgspec.json.encode(event).decode(), kind, synthetic=synthetic))
 
     def _push(self, due_us: int, place: float, entry: Entry) -> None:
-        self._count += 1
-        heapq.heappush(self._queue, (due_us, place, self._count, entry))
+        self.scheduled += 1
+        heapq.heappush(self._queue, (due_us, place, self.scheduled, entry))
 
     def queued(self) -> list[Queued]:
         """What waits for its time: (due, order, order, entry), in no order."""
@@ -307,8 +303,8 @@ class Session(ABC):
                 for armed in self.armed:
                     release = max(release, armed.hold(one, now_us))
             self._released_us = release = max(release, now_us)
-            self._count += 1
-            heapq.heappush(self._network, (release, self._count, one))
+            self.scheduled += 1
+            heapq.heappush(self._network, (release, self.scheduled, one))
 
     def render(self, frame: ScoredFrame, now_us: int) -> Send | None:
         """The frame as this call needs it; None leaves it out."""

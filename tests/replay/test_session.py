@@ -85,10 +85,9 @@ def test_the_clients_own_end_is_not_played() -> None:
     assert play(session, (20, "one"), (90, "two"))[-1] == (99, "2")
 
 
-def test_an_open_live_session_is_played_by_order(recordings: Path) -> None:
+def test_an_imported_live_session_is_played_as_one(recordings: Path) -> None:
     imported = import_file(recordings / "gpt-live" / "delegation.jsonl")
-    session = make_session(build_score(imported))
-    assert isinstance(session, GenericSession)
+    assert isinstance(make_session(build_score(imported)), LiveSession)
 
 
 # --- the handshake
