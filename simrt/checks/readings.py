@@ -57,3 +57,9 @@ def _measure(data: bytes, format: AudioFormat) -> tuple[float, float]:
         return -120.0, 1.0
     loudness = 10 * np.log10(power / len(samples) / 32768.0**2)
     return float(loudness), float(np.dot(samples[1:], samples[:-1])) / power
+
+
+def is_noise(data: bytes, format: AudioFormat) -> bool:
+    """Whether bytes that are not silent are no speech, read in that format."""
+    heard = _voiced(data, format)
+    return len(heard) >= _LEAST and _measure(heard, format)[1] < _NOISE

@@ -11,6 +11,7 @@ from simrt.audio import FRAME_MS
 from simrt.checks.case import Case, once
 from simrt.checks.events import Event
 from simrt.checks.hearing import Hearing, overlap, united
+from simrt.checks.noise import static
 from simrt.checks.playout import last_of
 from simrt.checks.responses import Item, Piece, Response
 
@@ -38,7 +39,7 @@ class Unheard(msgspec.Struct, frozen=True):
 def unheard(case: Case) -> list[Unheard]:
     """The items of which more was lost than the limit, in order; none for a recording."""
     hearing = case.hearing
-    if hearing is None:
+    if hearing is None or static(case) is not None:
         return []
     found = []
     for response in case.responses:

@@ -20,13 +20,14 @@ from simrt.checks.barge_in import Interruption, interruptions
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
 from simrt.checks.hearing import Hearing
+from simrt.checks.noise import static
 
 
 @rule("AGT203", "played-after-barge-in", "The old reply is played on after the client was told that the caller talks")
 def check(case: Case) -> Iterator[Finding]:
     """Audio that had come by the time that its response was over, heard too long after `speech_started`."""
     hearing = case.hearing
-    if hearing is None:
+    if hearing is None or static(case) is not None:
         return
     for one in interruptions(case):
         late_us, until_us = _late(case, hearing, one)

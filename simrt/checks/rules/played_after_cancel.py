@@ -20,6 +20,7 @@ from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
 from simrt.checks.events import Event
 from simrt.checks.hearing import Heard
+from simrt.checks.noise import static
 from simrt.checks.responses import Response
 
 
@@ -27,7 +28,7 @@ from simrt.checks.responses import Response
 def check(case: Case) -> Iterator[Finding]:
     """Each response that was cancelled and is heard all the same."""
     hearing = case.hearing
-    if hearing is None:
+    if hearing is None or static(case) is not None:
         return
     for response in case.responses:
         cancel = _own_cancel(case, response)
