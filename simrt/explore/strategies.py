@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from simrt.cassette.store import Cassette
 from simrt.errors import PlanError
-from simrt.explore.space import Index, Space, rank, space_of
+from simrt.explore.space import Index, rank, space_of
 from simrt.faults.base import Fault
 from simrt.faults.draw import Harm
 from simrt.faults.plan import FAULTS
@@ -27,7 +27,23 @@ def plans(cassette: Cassette | Score | str | Path, *, worst: Harm = "fatal") -> 
     `worst`: "legal" leaves out what breaks the protocol, "survivable" what ends the call. Shrinks to fewer faults, then
     to simpler ones with smaller, rounder values. CassetteError: there is no such cassette.
     """
-    return plans_in(space_of(cassette)).map(lambda plan: [fault for fault in plan if rank(fault.harm()) <= rank(worst)])
+    space = space_of(cassette)
+
+    @st.composite
+    def one(draw: DrawFn) -> Fault | None:
+        number = draw(st.integers(0, len(space.kinds) - 1))
+        return space.fault(space.kinds[number], _index(draw))
+
+    def together(found: list[Fault | None]) -> list[Fault]:
+        kept: list[Fault] = []
+        for fault in found:
+            if fault is None or fault in kept or rank(fault.harm()) > rank(worst):
+                continue
+            if space.together(*kept, fault):
+                kept.append(fault)
+        return kept
+
+    return st.lists(one(), max_size=_MOST_FAULTS).map(together) if space.kinds else st.just([])
 
 
 def faults(cassette: Cassette | Score | str | Path, name: str) -> SearchStrategy[Fault]:
@@ -45,20 +61,6 @@ def faults(cassette: Cassette | Score | str | Path, name: str) -> SearchStrategy
         return space.fault(kind, _index(draw))
 
     return one().filter(lambda fault: fault is not None).map(_present)
-
-
-def plans_in(space: Space) -> SearchStrategy[list[Fault]]:
-    """Lists of faults of a space; none stands there twice."""
-
-    @st.composite
-    def one(draw: DrawFn) -> Fault | None:
-        number = draw(st.integers(0, len(space.kinds) - 1))
-        return space.fault(space.kinds[number], _index(draw))
-
-    def distinct(found: list[Fault | None]) -> list[Fault]:
-        return list(dict.fromkeys(fault for fault in found if fault is not None))
-
-    return st.lists(one(), max_size=_MOST_FAULTS).map(distinct) if space.kinds else st.just([])
 
 
 def _index(draw: DrawFn) -> Index:

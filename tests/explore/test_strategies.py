@@ -1,13 +1,16 @@
 """Plans for those who write `@given` themselves."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import find, given, settings
 
 from simrt.errors import CassetteError, PlanError, SimrtError
 from simrt.explore.space import rank
-from simrt.explore.strategies import faults, plans
 from simrt.faults import Fault, Stall, check_plan
 from simrt.replay.build import score_of
+from simrt.strategies import faults, plans
 
 FRONT = "front-desk"
 FEW = settings(max_examples=50, database=None)
@@ -47,3 +50,14 @@ def test_hypothesis_shrinks_to_one_simple_fault() -> None:
 def test_there_must_be_such_a_thing(cassette: str, name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         faults(cassette, name)
+
+
+def test_without_hypothesis_the_extra_is_named() -> None:
+    program = "import sys; sys.modules['hypothesis'] = None\nimport simrt.strategies"
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "simrt.strategies needs Hypothesis, which is not installed: pip install 'simrt[explore]'" in made.stderr
+
+
+def test_the_search_does_without_hypothesis() -> None:
+    program = "import sys; sys.modules['hypothesis'] = None\nimport simrt.cli.explore, simrt.explore.explore"
+    subprocess.run([sys.executable, "-c", program], check=True)
