@@ -87,8 +87,8 @@ def left_early(result: "CallResult") -> bool:
     """
     calls: set[str] = set()
     waiting, asked, replies = False, False, list[str]()
-    over = False  # a reply is over, and no other has been asked for
-    could = False  # what `over` was when the last response began
+    over = could = False  # a reply is over, and no other has been asked for; and as it was when the last one began
+    goodbye = ""
     active: set[str] = set()
     for sender, event in _events(result):
         kind, item, response = event.get("type"), event.get("item") or {}, event.get("response") or {}
@@ -106,12 +106,14 @@ def left_early(result: "CallResult") -> bool:
         elif kind == "response.created" and not waiting:
             replies.append(response["id"])
             could = over
+        elif kind == "response.output_item.added" and item.get("name") == "end_call":
+            goodbye = event["response_id"]
         elif kind == "response.done" and not waiting:
             over = over or (response.get("status") == "completed" and bool(response.get("output")))
     if active:
         return True  # and so no other could be asked for
     if result.line.hung_up_by != "caller":
-        return not waiting and not could
+        return not waiting and not (could if goodbye in replies[-1:] else over)
     if waiting or not replies:
         return waiting or asked
     heard = dict(zip(_spoken(result), result.replies, strict=False)).get(replies[-1])

@@ -117,7 +117,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     truncate_ms: float = 100
     """How far a truncate may miss what was heard."""
     idle_ms: float = 10000
-    """How long a line may be quiet before the client hangs up."""
+    """How long a client may take to hang up when the goodbye is over."""
     goodbye_ms: float = 1000
     """How long the line may stay open after everything is over (rules END4xx)."""
     notice_ms: float = 5000

@@ -1,8 +1,8 @@
 """The connection was kept open although the call was over: seconds that are billed for nothing.
 
 Nobody on the line notices; the bill does. Connected time is billed until the socket closes, and so is each second of
-silence that is sent. The call is over when the line is hung up, by whoever, or when it has been quiet for so long that
-nobody can be waiting for anything (`idle_ms`).
+silence that is sent. The call is over when the line is hung up, by whoever; or when the model has called the tool that
+hangs up, and its goodbye was heard (`idle_ms` are forgiven).
 
 To mend: close the connection first thing when the caller hangs up; after a goodbye, hang up when it has been heard.
 """
@@ -29,17 +29,17 @@ def check(case: Case) -> Iterator[Finding]:
                 billed_ms=(over_us - case.end_us) / 1000,
             )
             return
-    if case.hung_up_by != "client" or case.agent_speech is None:
+    if case.hung_up_by != "client" or case.agent_speech is None or case.line is None:
+        return
+    goodbyes = [call for call in case.calls if call.told and not call.outputs and not call.cancelled]
+    if not goodbyes:
         return
     ends = [end for _, end in (*case.caller_speech, *case.agent_speech)]
-    if not ends:
-        return
-    quiet_us = max(ends)
     acted = [event.t_us for event in case.events if not event.kind.endswith(".delta") and event.t_us <= case.end_us]
-    since_us = max(quiet_us, *acted) if acted else quiet_us
+    since_us = max(goodbyes[-1].told[0].t_us, *ends, *acted)
     if case.end_us - since_us > case.limits.idle_ms * 1000:
         yield found(
             since_us,
-            f"the line was kept for {(case.end_us - since_us) / 1e6:.1f} s in which nothing was said or done",
+            f"the goodbye was over, and the line was kept for {(case.end_us - since_us) / 1e6:.1f} s more",
             billed_ms=(case.end_us - since_us) / 1000,
         )

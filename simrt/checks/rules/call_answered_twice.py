@@ -9,6 +9,7 @@ To mend: keep the call ids that were taken up, and pass by those that come again
 hang on a key of its own (the order), not on the call.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
@@ -22,8 +23,8 @@ def check(case: Case) -> Iterator[Finding]:
     for call in case.calls:
         taken = [output for output in call.outputs if id(output) not in refused]
         for number, output in enumerate(taken[1:], 2):
-            again = len(call.told) - len({event.kind for event in call.told})
-            why = f", which the server told of {again + 1} times" if again else ""
+            times = max(Counter(event.kind for event in call.told).values(), default=1)
+            why = f", which the server told of {times} times" if times > 1 else ""
             yield found(
                 output,
                 f"output number {number} for {call.name or 'the call'} ({call.call_id}){why}",

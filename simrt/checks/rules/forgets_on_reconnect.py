@@ -63,9 +63,16 @@ def _told(connection: Connection) -> tuple[str, list[str]]:
             text = _plain(" ".join(_strings(event.data)))
             held.append(text)
             if event.text("item", "type") == "message":
-                items.append(_plain(" ".join(_strings(event.at("item", "content")))))
+                items.append(
+                    _plain(" ".join(text for part in event.at("item", "content") or () for text in _words(part)))
+                )
     once = dict.fromkeys(items)
     return " ".join(held), [text for text in once if items.count(text) > 1 and len(text.split()) >= _LEAST]
+
+
+def _words(part: Any) -> list[str]:
+    """The text of a part of an item's content."""
+    return [part[key] for key in ("text", "transcript") if isinstance(part, dict) and isinstance(part.get(key), str)]
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -5,7 +5,8 @@ had more, and was about to send it. Audio comes in pieces, with pauses between t
 takes its time; an empty queue says nothing about the end of a reply.
 
 To mend: hang up when `response.done` has come (status completed) and the speaker has played what was queued, with a
-cap on both. Who has waited `hang_up_ms` since the call of the tool that hangs up is not blamed.
+cap on both. Who has waited `hang_up_ms` since the call of the tool that hangs up is not blamed. In a recording nobody
+knows whether it was the caller who hung up: there it is a note.
 """
 
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ def check(case: Case) -> Iterator[Finding]:
         f"hung up {(end_us - last.pieces[-1].t_us) / 1000:.0f} ms after a piece of {last.id}, which was not over: "
         f"{sent_ms:.0f} ms of it had been sent{rest}",
         event=last.pieces[-1].event,
+        severity="error" if case.line is not None else "note",  # in a recording it may have been the caller
         sent_ms=sent_ms,
         to_come_ms=more_ms,
     )

@@ -17,8 +17,8 @@ from simrt.checks.case import Case
 @rule("END402", "hung-up-on-caller", "The client hung up while the caller spoke or waited for an answer")
 def check(case: Case) -> Iterator[Finding]:
     """The caller's last turn, if it was open at the end and the client knew of it."""
-    if case.hung_up_by != "client" or not case.timed or (case.result is not None and case.result.error):
-        return
+    if case.result is None or case.hung_up_by != "client" or case.result.error:
+        return  # in a recording it may have been the caller
     if any(connection.closed_by in ("server", "network") for connection in case.connections):
         return
     known = [turn for turn in case.turns if turn.started is not None and turn.text != ""]
@@ -26,7 +26,9 @@ def check(case: Case) -> Iterator[Finding]:
         return
     last = known[-1]
     end_us = case.end_us
-    if last.first_us + case.limits.race_ms * 1000 > end_us or _answered(case, last):
+    cut = any(r.reason == "turn_detected" and last.first_us <= (r.done_us or 0) <= end_us for r in case.responses)
+    race_us = 0 if cut else round(case.limits.race_ms * 1000)
+    if last.first_us + race_us > end_us or _answered(case, last):
         return
     if last.over_us is None:
         doing = f"{(end_us - last.first_us) / 1000:.0f} ms after they began to speak"

@@ -5,9 +5,13 @@ end. When a response is cancelled or runs out of tokens, its `function_call` ite
 call is whole with `response.function_call_arguments.done` and arguments that are a JSON object, or when its item is
 done with the status `completed`.
 
+`response.function_call_arguments.done` comes for broken arguments too. Who answers those with an output that says what
+is wrong with them is right.
+
 To mend: look at the status of the item before running it; leave incomplete ones alone.
 """
 
+import re
 from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
@@ -16,6 +20,7 @@ from simrt.checks.case import Case
 from simrt.checks.events import Event
 from simrt.checks.protocol import is_whole
 
+_REGRETS = re.compile(r"error|fail|invalid|incomplete|missing|unable|again|not\b|n't\b", re.IGNORECASE)
 _BROKEN_OFF = ("incomplete", "cancelled", "failed")
 
 
@@ -60,4 +65,5 @@ def _broken_off(case: Case, call: Call, output: Event) -> bool:
                 ended = ended or item.get("status") in _BROKEN_OFF
     over = call.response is not None and call.response.done is not None and call.response.done.frame < output.frame
     broken = call.response is not None and call.response.status in _BROKEN_OFF
-    return (ended or (over and broken)) and not arguments
+    run = not arguments or _REGRETS.search(output.text("item", "output")) is None
+    return (ended or (over and broken)) and run
