@@ -69,47 +69,8 @@ class EagerAfterTool(SlowLookup):
         self.turns = EagerTurns()
 
 
-class CountedTurns(Turns):
-    """Knows which response.create it waits for."""
-
-    def waits_for(self, asked: str) -> bool:
-        """Whether nothing has come of this one yet."""
-        return self._waiting and asked == f"reply-{self._asked}"
-
-
-class GivesUpWaiting(SlowLookup):
-    """Gives a reply that it has asked for ten seconds to begin, then asks again. A refusal it takes at once."""
-
-    reply_s = 10.0
-
-    def __init__(self, line: Any) -> None:
-        super().__init__(line)
-        self.turns: CountedTurns = CountedTurns()
-
-    def _ask_for_reply(self) -> None:
-        asked = self.turns.ask()
-        if asked is not None:
-            self.spawn(self._send({"type": "response.create", "event_id": asked}))
-            self.spawn(self._expect_reply(asked))
-
-    async def _expect_reply(self, asked: str) -> None:
-        await asyncio.sleep(self.reply_s)
-        self._ask_again(asked)
-
-    def _ask_again(self, asked: str) -> None:
-        if self.turns.waits_for(asked):
-            self.turns.refused(asked, None)
-            self._ask_for_reply()
-
-    def on_event(self, event: dict[str, Any]) -> None:
-        refused = event["error"].get("event_id") if event.get("type") == "error" else None
-        super().on_event(event)
-        if refused is not None:
-            self._ask_for_reply()
-
-
-class WaitsForRefused(GivesUpWaiting):
-    """Logs errors, and does not see that one is the answer to its response.create."""
+class WaitsForRefused(SlowLookup):
+    """Logs errors, and does not see that one is the answer to its response.create: it waits until its patience ends."""
 
     def on_event(self, event: dict[str, Any]) -> None:
         if event.get("type") == "error":
@@ -197,7 +158,7 @@ EXHIBITS = (
         "livekit/agents#6818",
         "a refused response.create leaves the caller waiting 10 s",
         WaitsForRefused,
-        GivesUpWaiting,
+        SlowLookup,
         "lookup",
         ("PRO302", "AGT211"),
         ("reject",),

@@ -52,7 +52,7 @@ class FollowUp(Call):
         while True:
             silent_s = asyncio.get_running_loop().time() - self._last_word
             try:
-                async with asyncio.timeout(self.patience_s - silent_s):
+                async with asyncio.timeout(self.patience_s - silent_s + 0.001):
                     return await self.all_heard(farewell)
             except TimeoutError:
                 if asyncio.get_running_loop().time() - self._last_word >= self.patience_s:
