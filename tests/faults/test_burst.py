@@ -1,5 +1,8 @@
 import pytest
 
+from clients.call import Call
+from simrt.call import run_call
+
 from .runs import fired, plain, refused, times, with_fault
 
 
@@ -29,3 +32,11 @@ def test_the_mark_is_set_when_the_first_frame_comes_early() -> None:
 
 def test_no_such_reply_can_never_fire() -> None:
     assert "2 replies with audio, so reply=2 is not there" in refused("burst:reply=2")
+
+
+def test_a_reply_that_another_fault_has_moved_does_not_come_before_what_brings_it() -> None:
+    result = run_call(Call, "front-desk", ["burst:within=0ms", "speaks-on:turn=1"])
+    kinds = [event["type"] for frame in result.trace.sent_by("server") if (event := frame.event()) is not None]
+    last_stop = len(kinds) - kinds[::-1].index("input_audio_buffer.speech_stopped")
+    assert kinds.index("response.created", last_stop)
+    assert not result.replies[-1].cut_off

@@ -1,3 +1,6 @@
+from clients.call import Call
+from simrt.call import run_call
+
 from .runs import fired, plain, refused, times, with_fault
 
 
@@ -24,3 +27,11 @@ def test_no_such_event_can_never_fire() -> None:
     assert "no 'response.finished' event; it has: conversation.item.added" in refused("delay:event=response.finished")
     assert "3 'response.done' events, so nth=3 is not there" in refused("delay:nth=3")
     assert "nth=-4 is not there" in refused("delay:nth=-4")
+
+
+def test_a_response_that_the_server_begins_waits_for_the_one_before() -> None:
+    faults = ["delay:event=response.done,nth=-1,for=5000ms", "barge-in:at=0ms,answer=breakfast"]
+    frames = run_call(Call, "front-desk", faults).trace.sent_by("server")
+    kinds = [event["type"] for frame in frames if (event := frame.event()) is not None]
+    turns = [kind for kind in kinds if kind in ("response.created", "response.done")]
+    assert turns == ["response.created", "response.done"] * (len(turns) // 2)

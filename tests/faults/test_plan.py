@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import simrt.faults as package
 from simrt.errors import PlanError
-from simrt.faults import FAULTS, Clog, Fault, Stall, format_fault, parse_fault, parse_plan
+from simrt.faults import FAULTS, Clog, Fault, Stall, check_plan, format_fault, parse_fault, parse_plan
 from simrt.faults.base import is_duration
+from simrt.replay.build import score_of
 
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=12)
 
@@ -146,3 +147,11 @@ def test_the_same_plan_and_seed_in_two_processes_are_one_call() -> None:
     first, second = (process.communicate()[0].split() for process in running)
     assert first == second
     assert len(set(first)) == 2
+
+
+def test_a_plan_is_checked_as_a_whole() -> None:
+    score = score_of("front-desk")
+    check_plan(parse_plan(["speaks-on:turn=1"]), score)
+    check_plan(parse_plan(["speaks-on:turn=1", "fail"]), score)
+    with pytest.raises(PlanError, match="speaks-on:turn=1 can never fire"):
+        check_plan(parse_plan(["fail", "speaks-on:turn=1"]), score)
