@@ -2,8 +2,10 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import islice
 
 FRAME_MS = 20
+LEAD_FRAMES = 5  # of silence: a sound begins softly
 
 
 class Uplink:
@@ -34,9 +36,12 @@ class Uplink:
             else:
                 await self._send(frame)
 
-    def open(self) -> str:
-        """The session is ready; `flush` is to follow. Says what was kept."""
+    def open(self, silent: Callable[[bytes], bool] = lambda frame: False) -> str:
+        """The session is ready; `flush` is to follow. Says what was kept: not the silence before the first sound, by a
+        session that is told what is silent."""
         self._open = True
+        while len(self._held) > LEAD_FRAMES and all(silent(frame) for frame in islice(self._held, LEAD_FRAMES + 1)):
+            self._held.popleft()
         return f"{len(self._held)} frames held, {self._forgotten} dropped"
 
     async def flush(self) -> None:

@@ -154,7 +154,7 @@ def _one(db: sqlite3.Connection, number: str) -> Order:
     return found[0]
 
 
-_HEADS = ("order", "status", "told", "verified", "confirmed with", "asked by")
+_HEADS = ("order", "status", "told", "verified", "confirmed with", "asked for")
 
 
 def book_table(orders: Iterable[Order]) -> str:
@@ -166,7 +166,7 @@ def book_table(orders: Iterable[Order]) -> str:
             order.told or "nothing",
             "yes" if order.verified else "no",
             order.confirmed or "-",
-            ", ".join(order.asked_by),
+            f"{len(order.asked_by)} ×",
         )
         for order in orders
         if order.asked_by

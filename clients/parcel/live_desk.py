@@ -114,7 +114,9 @@ class LiveDesk(ABC):
         clock = asyncio.get_running_loop().time
         pickup = clock()
         await self._start()
-        self.line.note(f"session started {clock() - pickup:.2f} s after pickup: {self._uplink.open()}")
+        # The timeline goes no faster than real time: a burst at its start would delay the agent for the whole call.
+        held = self._uplink.open(self.voice.silent)
+        self.line.note(f"session started {clock() - pickup:.2f} s after pickup: {held}")
         self.spawn(self._uplink.flush())
         self.spawn(self._review_now_and_then())
         await self._receive()

@@ -69,7 +69,7 @@ class Voice:
         """`session.output_audio.delta`."""
         at_ms = self._speaker.played_ms + self._speaker.queued_ms
         end_ms = at_ms + len(pcm) / self._format.bytes_per_ms
-        if self._loud(pcm):
+        if not self.silent(pcm):
             now_s = self._clock()
             paused = (now_s - self._sound_s[1]) * 1000 >= PAUSE_MS
             self._sound_ms = (at_ms if paused else self._sound_ms[0], end_ms)
@@ -127,9 +127,10 @@ class Voice:
         """For how long nothing of the agent has been heard."""
         return self._clock() - self._active_s
 
-    def _loud(self, pcm: bytes) -> bool:
+    def silent(self, pcm: bytes) -> bool:
+        """Whether there is no voice in a piece of audio in the line's format."""
         quiet = _QUIET_BYTES.get(self._format.encoding)
         if quiet is not None:
-            return bool(pcm.translate(None, quiet))
+            return not pcm.translate(None, quiet)
         samples = array("h", pcm[: len(pcm) // 2 * 2])
-        return bool(samples) and max(max(samples), -min(samples)) > _LOUD
+        return not samples or max(max(samples), -min(samples)) <= _LOUD

@@ -1,6 +1,6 @@
 """One script, one parcel service, one order book: what came of the call and of the book."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ from clients.parcel import Order, OrderBook, Parcel, book_table, mismatches
 from clients.parcel.parcel import KUGEL
 from simrt import CallResult, Line, run_call
 from simrt.scripts import authored
+from simrt.trace import Frame
 
 
 class Play(NamedTuple):
@@ -42,8 +43,14 @@ class Play(NamedTuple):
 
     def got(self, kind: str) -> list[float]:
         """When the server sent each event of a type, in ms from pickup."""
+        return self._when(self.result.trace.sent_by("server"), kind)
+
+    def sent_ms(self, kind: str) -> list[float]:
+        """When the client did."""
+        return self._when(self.result.trace.sent_by("client"), kind)
+
+    def _when(self, frames: Iterable[Frame], kind: str) -> list[float]:
         opened = self.result.opened_ms[0]
-        frames = self.result.trace.sent_by("server")
         return [opened + frame.t_us / 1000 for frame in frames if (frame.event() or {}).get("type") == kind]
 
 

@@ -90,6 +90,6 @@ def test_no_such_order(book: OrderBook) -> None:
 def test_the_table_has_those_that_were_asked_for(book: OrderBook) -> None:
     book.asked("4711", "live_1 item_1")
     assert book_table(book.orders()).splitlines()[1:4:2] == [
-        "| order | status  | told    | verified | confirmed with | asked by      |",
-        "| 4711  | shipped | nothing | no       | -              | live_1 item_1 |",
+        "| order | status  | told    | verified | confirmed with | asked for |",
+        "| 4711  | shipped | nothing | no       | -              | 1 ×       |",
     ]

@@ -18,11 +18,13 @@ from clients.parcel import (
     LoudParcel,
     Parcel,
 )
+from simrt import Say, fixture_clip, parse_cue
 from simrt.scripts.parcel import PARCEL
 
 from .play import Play, play
 
 KUGEL = pytest.mark.parametrize("kugel", [pytest.param({}, id="kugel"), pytest.param(None, id="plain")])
+LATER = parse_cue("reply[1].end+500ms")
 ANSWERS = {"cancel-yes": "cancelled", "unattached-dropped": "delivered"}  # else where the order is
 
 
@@ -76,7 +78,7 @@ def test_progress_is_known_and_not_said(tmp_path: Path) -> None:
 def test_audio_flows_both_ways_while_the_carrier_is_asked(tmp_path: Path) -> None:
     done = play(tmp_path, "slow-lookup")
     frames = len(done.sent("session.input_audio.append"))
-    assert frames * 20 >= done.result.virtual_ms - 100  # of the caller's silence, too
+    assert frames * 20 >= done.result.virtual_ms - 500  # from the start on, silence too
     (delegated,) = done.got("session.delegation.created")
     holding = done.result.replies[1]
     assert holding.from_ms is not None
@@ -248,3 +250,17 @@ def test_the_same_call_is_the_same_in_another_process(script: str, tmp_path: Pat
         check=True,
     )
     assert there.stdout.strip() == f"{mine.result.trace_sha256} {mine.orders}"
+
+
+@pytest.mark.parametrize("at_ms", [0, 300, 600])
+def test_what_is_said_before_the_session_is_started_is_heard(at_ms: int, tmp_path: Path) -> None:
+    says = [Say(fixture_clip("parcel-where"), parse_cue(f"pickup+{at_ms}ms")), Say(fixture_clip("thanks-bye"), LATER)]
+    done = play(tmp_path, "parcel-status", Parcel, ["delay:event=session.started,for=600ms"], says=says)
+    assert [turn.words_lost for turn in done.result.caller_turns] == [0, 0]
+    assert done.mismatches == []
+
+
+def test_silence_from_before_the_start_puts_the_agent_behind_nobody(tmp_path: Path) -> None:
+    done = play(tmp_path, "slow-lookup")
+    asked, placed = done.sent_ms("session.thinking.append"), done.got("session.thinking.appended")
+    assert 600 < placed[0] - asked[0] < 1000
