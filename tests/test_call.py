@@ -252,7 +252,8 @@ def test_a_client_that_never_closes_hits_the_cap_in_virtual_time() -> None:
     assert result.line.hung_up_by == "caller"
 
 
-def test_a_caller_who_hears_nothing_any_more_hangs_up() -> None:
+def test_a_caller_who_hears_nothing_any_more_hangs_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clients.desk.patience.QUIET_S", 1000)
     says = [Say(fixture_clip("booking"), parse_cue("pickup+1s"))]
     result = run_call(Call, authored("front-desk"), says=says)
     assert (result.closed_by, result.line.hung_up_by) == ("client", "caller")
@@ -261,7 +262,8 @@ def test_a_caller_who_hears_nothing_any_more_hangs_up() -> None:
     assert abs(result.virtual_ms - heard.from_ms - heard.audio_ms - PATIENCE_MS) < 100
 
 
-def test_a_caller_who_still_has_something_to_say_does_not() -> None:
+def test_a_caller_who_still_has_something_to_say_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clients.desk.patience.QUIET_S", 1000)
     says = [
         Say(fixture_clip("booking"), parse_cue("pickup+1s")),
         Say(fixture_clip("thats-all"), parse_cue("pickup+200s")),

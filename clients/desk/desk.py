@@ -18,6 +18,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from .dial import CallFailed, auth_headers, dial, why_closed
+from .patience import Patience
 from .playout import Playout
 from .tasks import Tasks
 from .tools import Output, Tool, ToolCall, ToolError
@@ -55,6 +56,7 @@ class Desk(ABC):
         self._uplink = Uplink(line.microphone, self._append, self.hold_ms)
         self._socket: ClientConnection | None = None
         self._tasks = Tasks()
+        self._patience = Patience(self)
 
     @abstractmethod
     def tools(self) -> list[Tool]:
@@ -84,6 +86,7 @@ class Desk(ABC):
         held = self._uplink.open()
         self.line.note(f"session ready {clock() - pickup:.2f} s after pickup: {held}")
         self.spawn(self._uplink.flush())
+        self.spawn(self._patience.quiet())
         await self._receive()
 
     async def _shut(self) -> None:
@@ -180,6 +183,7 @@ class Desk(ABC):
             event = _parse(message)
             try:
                 self.on_event(event)
+                self._patience.noticed(event)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 self.line.note(f"cannot read a {event.get('type')} event: {error!r}")
 
@@ -220,7 +224,8 @@ class Desk(ABC):
             case "error":
                 error = _object(event, "error")
                 self.line.note(f"the server reports {error.get('code')}: {error.get('message')}")
-                self.turns.refused(error.get("event_id"), error.get("code"))
+                if self.turns.refused(error.get("event_id"), error.get("code")):
+                    self.spawn(self._patience.retry())
 
     def _on_done(self, response: dict[str, Any]) -> None:
         response_id, status = response["id"], response.get("status") or "completed"
@@ -298,9 +303,21 @@ class Desk(ABC):
         self._ask_for_reply()  # goes out after the note: tasks start in the order of being made
 
     def _ask_for_reply(self) -> None:
+        """Ask for one if one is owed, and it is time."""
         event_id = self.turns.ask()
         if event_id is not None:
             self.spawn(self._send({"type": "response.create", "event_id": event_id}))
+            self.spawn(self._patience.asked(event_id))
+
+    def unanswered(self) -> None:
+        """Nothing has come of what the caller said: a cough, or it got lost. Have the model go on."""
+        self.line.note("the caller's turn brought no reply: asked for one")
+        self.turns.owe("turn")
+        self._ask_for_reply()
+
+    async def cancel(self, response_id: str) -> None:
+        """Break a response off."""
+        await self._send({"type": "response.cancel", "response_id": response_id})
 
     # Tasks
 

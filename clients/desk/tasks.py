@@ -20,6 +20,7 @@ class Tasks:
         task = asyncio.create_task(self._guard(work))
         self._running[task] = None
         task.add_done_callback(self._running.pop)
+        task.add_done_callback(lambda _: work.close())  # one that was cancelled before it began has not been awaited
         return task
 
     async def end(self) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from simrt import Line
 
 REMINDERS = 2
-TURN_S = 3.0  # from the end of the caller's turn to the reply that it brings, at the latest
 _SUBMISSIONS = 3
 
 
@@ -221,8 +220,6 @@ class RefundDesk(GoodbyeDesk):
             case "input_audio_buffer.speech_started":
                 self._caller_has_turn = True
                 self.review()
-            case "input_audio_buffer.speech_stopped":
-                self.spawn(self._wait_for_reply(len(self.replies)))
             case "conversation.item.added" | "conversation.item.created" | "conversation.item.done":
                 item = event["item"]
                 for news in self.news.values():
@@ -276,12 +273,11 @@ class RefundDesk(GoodbyeDesk):
             await asyncio.sleep(max(heard.received_ms - heard.heard_ms, 1) / 1000)
         self.review()
 
-    async def _wait_for_reply(self, replies: int) -> None:
-        """The caller's turn is over. A cough has none that is answered: do not wait for a reply for ever."""
-        await asyncio.sleep(TURN_S)
-        if len(self.replies) == replies:
-            self._caller_has_turn = False
-            self.review()
+    def unanswered(self) -> None:
+        """The caller has no turn any more: it may be time to remind them, which is a way to go on."""
+        self._caller_has_turn = False
+        self.review()
+        super().unanswered()
 
     def is_over(self, reply: Reply) -> bool:
         """Whether the caller will hear no more of this reply."""

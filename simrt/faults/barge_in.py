@@ -102,9 +102,6 @@ class BargeIn(Fault, frozen=True):
 class _Armed(Again):
     fault: BargeIn
 
-    def acted(self, now_us: int) -> None:
-        """Only a turn that the server takes is a barge-in."""
-
     def asked(self, now_us: int) -> bool:
         """The reply is given again if there is no answer."""
         return self.fault.answer is None and super().asked(now_us)

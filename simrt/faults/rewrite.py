@@ -229,6 +229,9 @@ class Again(Armed):
         self.cause: Cause = ("again", number)
         self.owed = False
 
+    def acted(self, now_us: int) -> None:
+        """What the caller says has broken nothing until the server takes notice."""
+
     def emit(self, send: Send, now_us: int) -> Iterable[Send]:
         """From the break on it is owed, until another response takes its place."""
         frame = send.frame

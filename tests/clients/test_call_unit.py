@@ -175,7 +175,7 @@ def test_call_that_was_broken_off_is_not_answered_and_the_response_is_asked_for_
         await server.call("lookup_booking", '{"surname": "Oka')
         await server.done("r1", "incomplete")
 
-    outcome = play(Call, script, caller_hangs_up_s=12)
+    outcome = play(Call, script, caller_hangs_up_s=6)
     assert outcome.outputs == []
     assert len(outcome.server.of("response.create")) == 1
 

@@ -427,7 +427,7 @@ def test_the_first_call_of_a_changed_card_is_answered_and_asks_for_no_reply(shop
         assert not server.of("response.create")
         await outputs(server, 2)
 
-    outcome = shop.play(script, 20)
+    outcome = shop.play(script, 12)
     assert [call_id for call_id, _ in outcome.outputs] == ["c1", "c2"]
     assert len(outcome.server.of("response.create")) == 1
 
@@ -456,7 +456,7 @@ def test_another_call_changes_the_card_meanwhile(shop: Shop, cancels: bool) -> N
         if cancels:
             await shop.provider.cancel("R-4417", keep=MASTERCARD)
 
-    outcome = shop.play(script, 12)
+    outcome = shop.play(script, 8)
     [(_, output)] = outcome.outputs
     assert output["status"] == "superseded"
     assert len(outcome.server.of("response.create")) == 1  # there is no other output that will bring a reply
@@ -580,7 +580,7 @@ def refused(shop: Shop, arguments: str, tool: str = "issue_refund") -> dict[str,
         await server.call(tool, arguments)
         await server.done()
 
-    outcome = shop.play(script, 12)
+    outcome = shop.play(script, 7)
     [(call_id, output)] = outcome.outputs
     assert call_id == "c1"
     assert len(outcome.server.of("response.create")) == 1
