@@ -3,14 +3,14 @@
     LiveSession ── Timeline      positions, and when they are reached
                 ├─ Track         what the agent says, slot by slot
                 ├─ LiveTurns     what the caller says, and what is delegated
-                └─ Appends       what the client tells the agent
+                ├─ Appends       what the client tells the agent
+                └─ Wire          what all this is on the wire
 
 What the server refuses stands in simrt.dialect.live_rules. Times as in simrt.replay.session.
 """
 
 from __future__ import annotations
 
-import base64
 import binascii
 from collections.abc import Sequence
 from typing import Any
@@ -25,8 +25,9 @@ from simrt.faults.base import End, Fault, Send
 from simrt.replay.live_appends import APPENDS, Appends
 from simrt.replay.live_timeline import TURN, Timeline
 from simrt.replay.live_track import CANCELLED, Track
-from simrt.replay.live_turns import COMMITTED, DELEGATED, LiveTurns
-from simrt.replay.restate import convert, same
+from simrt.replay.live_turns import DELEGATED, LiveTurns
+from simrt.replay.live_wire import CLOSED, USAGE, Wire
+from simrt.replay.restate import merge, same
 from simrt.replay.score import Cause, LiveScore, Score, ScoredFrame, ScoredReply
 from simrt.replay.session import Observer, Session, Verdict
 from simrt.trace import parse_event
@@ -34,7 +35,6 @@ from simrt.trace import parse_event
 _a2b = binascii.a2b_base64
 _encode = msgspec.json.Encoder().encode
 _SPARE = 1 << 38  # indexes of frames that are made during the call
-_USAGE = "session.usage.updated"
 _USAGE_US = 15_000_000
 _HOUR_US = 3_600_000_000
 _EXPIRES_AT = 1798000000
@@ -69,14 +69,13 @@ class LiveSession(Session):
         self.track = Track(self, self.live)
         self.turns = LiveTurns(self)
         self.appends = Appends(self)
+        self.wire = Wire(self)
         self.delegations: list[Delegation] = []
         self.delegations_made = 0
         self.muted = False
         self.counts: dict[str, int] = {}
         self.recorded = {(e.kind, e.nth): e for e in score.client_events}
         self.asked: set[Cause] = set()
-        self._changes: dict[int, dict[str, Any]] = {}
-        self._renamed: dict[Any, Any] = {}
         self._repeated: str | bytes | None = None
         self._repeated_audio = b""
         self._made = 0
@@ -106,7 +105,7 @@ class LiveSession(Session):
                 self.verdict.unscripted.append(kind)
         else:
             self.asked.add(cause)
-            self._renamed[(recorded.event or {}).get("event_id")] = event.get("event_id")
+            self._name(recorded.event or {}, event)
         answers = self.score.answers.get(cause, ())
         refused = [frame for frame in answers if frame.kind == "error" and kind != "session.close"]
         if refused and recorded is not None and same(recorded.event, event):
@@ -119,6 +118,12 @@ class LiveSession(Session):
             self.refuse(event, problem, now_us)
         else:
             self._accept(kind, event, cause, bool(answers), now_us)
+
+    def _name(self, recorded: dict[str, Any], event: dict[str, Any]) -> None:
+        """The name that the client gave a command stands for the recorded client's."""
+        was, now = recorded.get("event_id"), event.get("event_id")
+        if was is not None and was != now:
+            self.wire.renamed[was] = now
 
     def _accept(self, kind: str, event: dict[str, Any], cause: Cause, answered: bool, now_us: int) -> None:
         if kind == "session.start":
@@ -160,7 +165,10 @@ class LiveSession(Session):
         ready_us = now_us
         for frame in answers:
             if frame.kind == "session.started" and self.score.authored:
-                self.restate(frame, session=session, client_event_id=event.get("event_id"))
+                self.wire.restate(frame, session=session, client_event_id=event.get("event_id"))
+            elif frame.kind == "session.started" and not same(self.recorded[cause].event, event):
+                recorded = (frame.event or {}).get("session") or {}
+                self.wire.restate(frame, session=merge(recorded, event["session"]))
         self.happened(cause, now_us)
         if not any(frame.kind == "session.started" for frame in answers):
             started = live_events.started(self.new_id(), session, event.get("event_id"))
@@ -233,9 +241,7 @@ class LiveSession(Session):
 
     def delegate(self, event: dict[str, Any], position_us: int, due_us: int) -> None:
         """A delegation that no script has."""
-        frame = ScoredFrame(self.spare_index, _encode(event).decode(), event, DELEGATED, ("timeline", 0), 0)
-        self.spare_index += 1
-        self.schedule(frame, due_us)
+        self.schedule(self.make(event), due_us)
 
     def cancelled(self, reply: ScoredReply, position_us: int) -> int:
         """With `kugel` in the session: a reply broke off, and the client is to drop what is not played yet.
@@ -245,13 +251,12 @@ class LiveSession(Session):
         moment = self.timeline.when(position_us) or self.now_us
         recorded = next((f for f in self.score.frames if f.kind == CANCELLED and f.reply == reply.index), None)
         if recorded is not None:
-            moment = self.schedule(recorded, moment + recorded.delay_us)
-        else:
-            moment += self.live.lag_us
-            self.synthesize(live_events.kugel_cancelled(self.new_id()), moment, synthetic=not self.score.authored)
-        if self.observer is not None:
-            self.observer.reply_ended(reply.index, moment, True)
-        return moment
+            return self.schedule(recorded, moment + recorded.delay_us)
+        if not self.score.authored:
+            self.verdict.synthetic.append(CANCELLED)
+        made = self.make(live_events.kugel_cancelled(self.new_id()))
+        made.reply = reply.index
+        return self.schedule(made, moment + self.live.lag_us)
 
     def next_due(self) -> int | None:
         """As the base; a timeline that goes on by itself also has its moments."""
@@ -277,11 +282,11 @@ class LiveSession(Session):
         recorded = [f for f in self.score.answers.get(("session.close", 0), ()) if f.kind != "error"]
         for frame in recorded:
             self.schedule(frame, now_us + frame.delay_us)
-        if any(frame.kind == "session.closed" for frame in recorded):
+        if any(frame.kind == CLOSED for frame in recorded):
             self.happened(("session.close", 0), now_us, only=lambda frame: False)
             return
         event = live_events.closed(self.new_id(), reason, self.rules.session or {}, 0, client_event_id)
-        frame = ScoredFrame(1 << 39, "", event, "session.closed", ("session.close", 0), 0)
+        frame = ScoredFrame(1 << 39, "", event, CLOSED, ("session.close", 0), 0)
         self._push(now_us + self.CLOSE_US, 1 << 41, frame)
 
     # --- what the server sends -----------------------------------------------------------------------------------
@@ -291,96 +296,41 @@ class LiveSession(Session):
         if frame.index in self.cut:
             return None
         if frame.kind == OUTPUT_AUDIO:
-            return self._audio(frame, now_us)
+            self.track.went_out(frame, now_us)
+            return self.wire.audio(frame)
         event = frame.event
         if event is None:
             return super().render(frame, now_us)
         if not frame.payload:
             event = self._write(frame, event, now_us)
             return Send(_encode(event).decode(), frame.kind, frame)
-        changed = self._adapt(frame, event, now_us)
-        if changed is not None:
-            if not changed:
-                self.cut.add(frame.index)
-                return None
-            event = changed
+        told = self.wire.event(frame, event, now_us)
+        if not told:
+            self.cut.add(frame.index)
+            return None
         if frame.kind == DELEGATED:
-            self._delegated(frame, event, now_us)
-        payload = frame.payload if changed is None else _encode(event).decode()
+            self._delegated(frame, told, now_us)
+        elif frame.kind == CANCELLED and frame.reply is not None and self.observer is not None:
+            self.observer.reply_ended(frame.reply, now_us, True)
+        elif frame.kind == CLOSED:
+            self.rules.close()
+        payload = frame.payload if told is event else _encode(told).decode()
         return Send(payload, frame.kind, frame, frame.reply in self.made_up, frame.reply)
-
-    def _audio(self, frame: ScoredFrame, now_us: int) -> Send:
-        self.track.went_out(frame, now_us)
-        payload, audio = frame.payload, frame.audio
-        event = frame.event or {}
-        changed: dict[str, Any] = {}
-        recorded = self.score.output_format
-        if audio and self.format != recorded:
-            audio = convert(audio, recorded, self.format)
-            changed["delta"] = base64.b64encode(audio).decode()
-        if "start_ms" in event and frame.reply is not None:
-            changed |= self._moved(event, self._shift_ms(frame.reply))
-        if changed:
-            payload = _encode({**event, **changed}).decode()
-        return Send(payload, frame.kind, frame, frame.reply in self.made_up, frame.reply, audio)
-
-    def _shift_ms(self, key: ReplyKey) -> int:
-        """How far a reply lies behind its place on the recording."""
-        reply = self.reply_of(key)
-        return (self.track.started[key] - (reply.home_us if reply is not None else 0)) // 1000
-
-    @staticmethod
-    def _moved(event: dict[str, Any], shift_ms: int) -> dict[str, Any]:
-        if not shift_ms:
-            return {}
-        return {key: event[key] + shift_ms for key in ("start_ms", "end_ms") if isinstance(event.get(key), int)}
-
-    def _adapt(self, frame: ScoredFrame, event: dict[str, Any], now_us: int) -> dict[str, Any] | None:
-        """The event with what this call changes in it; None if nothing, empty if it is to be left out."""
-        if (frame.kind == COMMITTED and not self.rules.kugel) or (frame.kind == DELEGATED and not self.rules.delegates):
-            return {}
-        changed = dict(self._changes.get(frame.index, ()))
-        if frame.reply is not None and frame.reply in self.track.started:
-            shift = self._shift_ms(frame.reply)
-            if self.score.authored or frame.reply in self.made_up:
-                start = (event["start_ms"] + shift) // 200 * 200 if "start_ms" in event else 0
-                changed |= {"start_ms": start, "end_ms": start + 200}
-            else:
-                changed |= self._moved(event, shift)
-        elif frame.kind in (_USAGE, "session.closed"):
-            changed |= self._usage(frame, event, now_us)
-        named = event.get("client_event_id")
-        if named is not None and self._renamed.get(named, named) != named:
-            changed["client_event_id"] = self._renamed[named]
-        adapted = self.turns.adapt(frame, event)
-        if adapted is not None and not adapted:
-            return {}
-        changed = {key: value for key, value in changed.items() if event.get(key) != value}
-        if not changed:
-            return adapted
-        return {key: v for key, v in {**(adapted or event), **changed}.items() if v is not None or key in event}
-
-    def _usage(self, frame: ScoredFrame, event: dict[str, Any], now_us: int) -> dict[str, Any]:
-        """Usage counts the seconds of audio in this call."""
-        position_us = self.timeline.position(now_us)
-        if frame.index in self.live.usage_us and position_us == self.live.usage_us[frame.index]:
-            return {}
-        return {"usage": {**(event.get("usage") or {}), "seconds": position_us // 1_000_000}}
 
     def _plan_usage(self, due_us: int) -> None:
         event = live_events.usage_updated(self.new_id(), 0, 0.0)
-        frame = ScoredFrame(1 << 40, "", event, _USAGE, ("session.start", 0), 0)
+        frame = ScoredFrame(1 << 40, "", event, USAGE, ("session.start", 0), 0)
         self._push(due_us, frame.index, frame)
 
     def _write(self, frame: ScoredFrame, event: dict[str, Any], now_us: int) -> dict[str, Any]:
         """An event that is settled only now: usage, and the end."""
-        if frame.kind == "session.closed":
+        if frame.kind == CLOSED:
             self._push(now_us, 1 << 42, End(1005))
         elif now_us >= _HOUR_US:
             self.close("expired", now_us)
         else:
             self._plan_usage(now_us + _USAGE_US)
-        return {**event, **self._usage(frame, event, now_us)}
+        return {**event, **self.wire.usage(frame, event, now_us)}
 
     def _delegated(self, frame: ScoredFrame, event: dict[str, Any], now_us: int) -> None:
         made = event.get("delegation") or {}
@@ -395,9 +345,10 @@ class LiveSession(Session):
         self._made += 1
         return f"event_simrt_{self._made:04d}"
 
-    def restate(self, frame: ScoredFrame, **fields: Any) -> None:
-        """What a scored frame says otherwise in this call."""
-        self._changes[frame.index] = fields
+    def make(self, event: dict[str, Any]) -> ScoredFrame:
+        """A frame that no score has."""
+        self.spare_index += 1
+        return ScoredFrame(self.spare_index, _encode(event).decode(), event, event["type"], ("timeline", 0), 0)
 
     def reply_of(self, key: ReplyKey) -> ScoredReply | None:
         """Also the replies that were made up."""

@@ -102,7 +102,7 @@ class Appends:
                 ack = live_events.appended(s.new_id(), made.kind, start_ms, end_ms, made.event_id)
                 s.synthesize(ack, self._last_ack_us, synthetic=not s.score.authored)
             else:
-                s.restate(recorded, start_ms=start_ms, end_ms=end_ms)
+                s.wire.restate(recorded, start_ms=start_ms, end_ms=end_ms)
                 s.schedule(recorded, self._last_ack_us)
             if made.kind == "commentary":
                 self._say(made, max(position_us, start_ms * 1000))

@@ -19,7 +19,7 @@ _Wait = tuple[int, int, int, Callable[[int], None]]
 
 
 def by_window(words: Iterable[Word]) -> list[tuple[str, int, int]]:
-    """Words as they are told, those that end in one window together: text, start of the first and end of the last in ms.
+    """Words as they are told, those that end in one window together: text, first start and last end in ms.
 
     Windows count from the first sample of their audio.
     """

@@ -21,14 +21,12 @@ ENOUGH = 0.6
 def spoken(text: str) -> list[str]:
     """The words of a text as they are said: "4711" and "four seven double one" give the same four."""
     words: list[str] = []
-    times = 1
     for token in _TOKEN.findall(text.lower().replace("’", "'")):
         word = _DIGITS.get(token, token)
-        if word in _REPEATS:
-            times = _REPEATS[word]
-            continue
-        words.extend([word] * (times if word in _DIGITS.values() else 1))
-        times = 1
+        if words and words[-1] in _REPEATS and word in _NAMES:
+            words.extend([word] * _REPEATS[words.pop()])
+        else:
+            words.append(word)
     return words
 
 

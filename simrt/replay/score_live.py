@@ -21,6 +21,7 @@ from simrt.replay.live_stretches import Text, find_turns
 from simrt.replay.live_timeline import Timeline
 from simrt.replay.live_track import OUTPUT_TEXT
 from simrt.replay.live_turns import COMMITTED, DELEGATED, INPUT_TEXT
+from simrt.replay.live_wire import CLOSED, USAGE
 from simrt.replay.score import (
     Cause,
     ClientEvent,
@@ -41,7 +42,7 @@ _ANSWERS = {
     "session.updated": "session.update",
     "session.input_audio.muted": "session.input_audio.mute",
     "session.input_audio.unmuted": "session.input_audio.unmute",
-    "session.closed": "session.close",
+    CLOSED: "session.close",
 }
 _ACKS = {f"{name}ed": name for name in APPENDS}
 _PLACED = {INPUT_TEXT, OUTPUT_TEXT, DELEGATED, COMMITTED, *_ACKS}
@@ -205,15 +206,16 @@ class LiveScorer:
 
     def _server(self, scored: ScoredFrame, event: dict[str, Any]) -> None:
         kind = scored.kind
+        if kind in (USAGE, CLOSED):
+            self.live.usage_us[scored.index] = self.stood(scored.t_us)
         if kind in _ANSWERS:
             self._after(scored, self._take(_ANSWERS[kind]) or _START)
         elif kind in _ACKS:
             self._acknowledged(scored, event)
         elif kind == "error":
             self._refused(scored, event)
-        elif kind == "session.usage.updated":
+        elif kind == USAGE:
             self._after(scored, _START)
-            self.live.usage_us[scored.index] = self.stood(scored.t_us)
         elif kind == OUTPUT_AUDIO:
             scored.audio = decoded(event.get("delta"))
         elif kind == "info" or not self.timeline.total_us:

@@ -9,6 +9,7 @@ from simrt.cassette.importers import import_file
 from simrt.cassette.store import Cassette
 from simrt.faults.base import End, Send
 from simrt.replay.build import build_score, make_session, score_of
+from simrt.replay.live import LiveSession
 from simrt.replay.score_generic import score_generic
 from simrt.replay.session import GenericSession, Session, Verdict
 from simrt.trace import Closing, Frame, Opening, Trace
