@@ -89,11 +89,11 @@ def _read_call(event: Event, calls: dict[tuple[int, str], Call], responses: dict
     if event.kind == "response.function_call_arguments.done":
         stated = {"id": event.at("item_id"), **{key: event.at(key) for key in ("call_id", "name", "arguments")}}
         _take(stated, event, calls, response)
-    elif event.kind == "response.done":
+    elif event.kind == "response.done" and event.at("response", "status") == "completed":
         for item in event.at("response", "output") or ():
             if isinstance(item, dict) and item.get("type") == "function_call":
                 _take(item, event, calls, response)
-    else:
+    elif event.kind != "response.done":
         item = event.at("item")
         if isinstance(item, dict) and item.get("type") == "function_call":
             _take(item, event, calls, response)

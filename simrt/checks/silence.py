@@ -87,14 +87,23 @@ def debts_of(case: Case) -> list[Debt]:
 
 
 def _next(case: Case, connection: int, t_us: int, frame: int) -> int:
-    """When, after that frame, somebody moved on: a response began, the client asked for one, the caller spoke, the
-    connection or the call ended."""
+    """When, after that frame, somebody moved on: a response began, the client asked for one, the caller spoke (or was
+    speaking, so that their turn brings a reply), the connection or the call ended."""
+    if any(_open(turn, connection, t_us) for turn in case.turns):
+        return t_us
     moments = [case.end_us, case.connections[connection].closed_us or case.end_us]
     for event in case.connections[connection].events:
         if event.frame > frame and event.t_us >= t_us and _moves_on(event):
             moments.append(event.t_us)
             break
     return min(moments)
+
+
+def _open(turn: Turn, connection: int, t_us: int) -> bool:
+    """Whether, as the client knew it, the caller was in the middle of this turn."""
+    if turn.connection != connection or turn.started is None or turn.started.t_us > t_us:
+        return False
+    return turn.over_us is None or turn.over_us > t_us
 
 
 def _moves_on(event: Event) -> bool:
