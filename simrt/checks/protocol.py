@@ -12,9 +12,18 @@ def is_whole(arguments: str) -> bool:
     return parse_event(arguments) is not None
 
 
+_TELLING = ("response.function_call_arguments.done", "response.output_item.done")
+
+
+def is_open(call: Call) -> bool:
+    """Whether a call had come whole, in the events that tell of calls, was not called off, and got no output."""
+    broken_off = call.cancelled or call.status in ("incomplete", "cancelled")
+    return not call.outputs and not broken_off and any(event.kind in _TELLING for event in call.told)
+
+
 def owed(case: Case, call: Call) -> bool:
-    """Whether a call had come whole, was not called off, and got no output on a connection that could take it."""
-    if call.outputs or not call.told or call.cancelled or call.status in ("incomplete", "cancelled"):
+    """Whether an output is owed to a call, on a connection that could take it."""
+    if not is_open(call):
         return False
     closed_us = case.connections[call.connection].closed_us
     limit_us = round(case.limits.tool_ms * 1000)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
+from simrt.checks.protocol import is_open
 
 
 @rule("END408", "billed-after-the-end", "The connection stayed open after the end of the call")
@@ -31,7 +32,7 @@ def check(case: Case) -> Iterator[Finding]:
             return
     if case.hung_up_by != "client" or case.agent_speech is None or case.line is None:
         return
-    goodbyes = [call for call in case.calls if call.told and not call.outputs and not call.cancelled]
+    goodbyes = [call for call in case.calls if is_open(call)]
     if not goodbyes:
         return
     ends = [end for _, end in (*case.caller_speech, *case.agent_speech)]

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
+from simrt.checks.protocol import is_open
 from simrt.checks.responses import Error
 
 
@@ -62,7 +63,7 @@ def _missed(case: Case, error: Error) -> str | None:
             return None
     due_us = end_us - round(limits.tool_ms * 1000)
     for call in case.calls:
-        if call.ready_us is not None and t_us < call.ready_us < due_us and not call.outputs and not call.cancelled:
+        if is_open(call) and t_us < call.told[0].t_us < due_us:
             return f"{call.name or 'a call'} was never answered"
     sent = [append.t_us for append in connection.appends]
     quiet_us = round(limits.notice_ms * 1000)

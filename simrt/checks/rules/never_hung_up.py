@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
+from simrt.checks.protocol import is_open
 
 
 @rule("END403", "never-hung-up", "The client never ended the call")
@@ -23,7 +24,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     connection = case.connections[-1] if case.connections else None
     lost = connection is not None and connection.closed_by in ("server", "network")
-    open_calls = [call for call in case.calls if call.told and not call.outputs and not call.cancelled]
+    open_calls = [call for call in case.calls if is_open(call)]
     if case.line.hung_up_by == "caller":
         yield found(case.end_us, f"the caller hung up, and the client was still there {_cap(case)} later")
     elif lost and connection is not None and connection.closed_us is not None:
