@@ -201,7 +201,7 @@ class Answers:
 
     def busy(self, now_us: int) -> bool:
         """Whether a response is active, or about to begin."""
-        return self.s.active is not None or self._made_up_active(now_us) or self.starting()
+        return self.s.active is not None or self._made_up_active(now_us) or self.starting() is not None
 
     def refuse_busy(self, event: dict[str, Any], now_us: int) -> None:
         """There can be one response at a time."""
@@ -212,20 +212,27 @@ class Answers:
         """A response that the cassette does not have is under way."""
         return now_us < self._made_up_until_us
 
-    def starting(self) -> bool:
-        """A response is about to begin: the server has it already."""
+    def starting(self) -> ScoredFrame | None:
+        """The `response.created` of a response that is about to begin: the server has it already."""
         frames = (_frame_of(entry) for entry in self.s.queued())
-        return any(frame is not None and frame.kind == "response.created" for frame in frames)
+        return next((frame for frame in frames if frame is not None and frame.kind == "response.created"), None)
+
+    def _cut_made_up(self, now_us: int, at_us: int, reason: str) -> None:
+        """End a response that the cassette does not have."""
+        s = self.s
+        waiting = [e for e in s.queued() if isinstance(e[3], Send) and s.active_id in str(e[3].payload)]
+        s.remove([e for e in waiting if e[3].kind == "response.done"])  # type: ignore[union-attr]
+        at_us = max([at_us, *(e[0] for e in waiting if e[3].kind == "response.created")])  # type: ignore[union-attr]
+        self._made_up_until_us = now_us
+        details = {"type": "cancelled", "reason": reason}
+        body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
+        self._say(at_us, "response.done", response={**body, "status_details": details, "usage": None})
 
     def on_response_cancel(self, event: dict[str, Any], now_us: int) -> None:
         """Stop the active response; with none active it is an error."""
         s = self.s
         if s.active is None and self._made_up_active(now_us):
-            s.remove([e for e in s.queued() if isinstance(e[3], Send) and s.active_id in str(e[3].payload)])
-            self._made_up_until_us = now_us
-            details = {"type": "cancelled", "reason": "client_cancelled"}
-            body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
-            self._say(now_us + _QUICK_US, "response.done", response={**body, "status_details": details, "usage": None})
+            self._cut_made_up(now_us, now_us + _QUICK_US, "client_cancelled")
         elif s.active is None or event.get("response_id") not in (None, s.active_id):
             message = "Cancellation failed: no active response found"
             self.error(now_us, event, "invalid_request_error", "response_cancel_not_active", message)
@@ -280,21 +287,45 @@ class Answers:
         self.cut(started_us + extra + 200, "turn_detected")  # just behind speech_started
         return extra
 
-    def cut(self, at_us: int, reason: str) -> None:
-        """From `at_us` on the active response is over: its deltas are dropped, what closes it comes at once."""
+    def under_way(self) -> int | None:
+        """The number of the response that is active, or that is about to begin."""
+        starting = self.starting() if self.s.active is None else None
+        return self.s.active if starting is None else starting.response
+
+    def make_way(self, created: ScoredFrame, now_us: int) -> None:
+        """A response is to begin by itself: one that is under way (the client has asked for it meanwhile) ends first,
+        unless the two were under way together on the recording."""
         s = self.s
-        number = s.active
+        number, at_us = self.under_way(), now_us + created.delay_us - 200
+        if number is None:
+            if self._made_up_until_us > at_us:
+                self._cut_made_up(now_us, at_us, "turn_detected")
+            return
+        if created.t_us and any(f.response == number and f.t_us > created.t_us for f in s.score.frames):
+            return
+        over = (e for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number)
+        if not any(e[3].kind == "response.done" and e[0] <= at_us for e in over):  # type: ignore[union-attr]
+            self.cut(at_us, "turn_detected")
+
+    def cut(self, at_us: int, reason: str) -> None:
+        """From `at_us` on the response under way is over: its deltas are dropped, what closes it comes at once."""
+        s = self.s
+        number, response_id = self.under_way(), s.active_id
+        starting = self.starting() if s.active is None else None
         rest = [e for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number and e[0] >= at_us]
         moved = {f.index for e in rest if (f := _frame_of(e)) is not None}
         s.remove(rest + [e for e in s.queued() if isinstance(e[3], Fires) and e[3].frame.index in moved])
         before = [f for e in s.queued() if (f := _frame_of(e)) is not None and f.response == number]
-        opened = copy.deepcopy(s.output_items)
+        opened = copy.deepcopy(s.output_items) if starting is None else {}
+        if starting is not None and starting.index in moved:
+            response_id = str(((starting.event or {}).get("response") or {}).get("id"))
+            s.schedule(starting, at_us, cut=True)
         for earlier in sorted(before, key=lambda f: f.place):
             follow(opened, earlier.kind, earlier.event or {})
         done, details = False, {"type": "cancelled", "reason": reason}
         for waiting in sorted(rest, key=lambda e: e[:3]):
             frame = _frame_of(waiting)
-            if frame is None:
+            if frame is None or frame is starting:
                 continue
             event = frame.event or {}
             keep = frame.kind in CLOSERS or frame.kind == "rate_limits.updated"
@@ -307,7 +338,7 @@ class Answers:
             done = done or frame.kind == "response.done"
             s.schedule(frame, at_us, cut=True)
         if not done and number is not None:
-            body = {"object": "realtime.response", "id": s.active_id, "status": "cancelled", "output": []}
+            body = {"object": "realtime.response", "id": response_id, "status": "cancelled", "output": []}
             self._say(at_us, "response.done", response={**body, "status_details": details, "usage": None})
             s.active = None
 

@@ -92,8 +92,13 @@ class Turns:
         s = self.s
         self.speaking = True
         extra = 0
-        if s.active is not None and (s.detection or {}).get("interrupt_response") is not False:
-            recorded = any(f.response == s.active for f in s.score.answers.get(("turn.start", turn.index), ()))
+        number = s.answers.under_way()
+        if number is not None and (s.detection or {}).get("interrupt_response") is not False:
+            starts = s.score.answers.get(("turn.start", turn.index), ())
+            recorded = any(f.response == number for f in starts)
+            if s.active is None and starts and starts[0].t_us:
+                began = next(f for f in s.score.frames if f.response == number and f.kind == "response.created")
+                recorded = recorded or began.t_us > starts[0].t_us  # it began while the caller spoke, there too
             if not recorded:
                 extra = s.answers.cut_by_turn(turn, match, when_us)
         s.happened(("turn.start", turn.index), when_us, extra)
@@ -108,9 +113,12 @@ class Turns:
             self.held = [frame for frame in s.score.answers.get(cause, ()) if frame.response is not None]
             s.happened(cause, when_us, only=lambda frame: frame.response is None)
         else:
+            created = next((f for f in s.score.answers.get(cause, ()) if f.kind == "response.created"), None)
+            if created is not None:
+                s.answers.make_way(created, when_us)
             s.happened(cause, when_us)
         create, self.held_create = self.held_create, None
-        if create is not None and s.answers.starting():
+        if create is not None and s.answers.starting() is not None:
             s.acknowledge(create)
         elif create is not None:
             s.answers.on_response_create(create, when_us)

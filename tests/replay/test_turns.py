@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.replay.hand import Call, one_reply, samples_of
+from tests.replay.hand import Call, one_reply, reply, samples_of, small, turn, update
 
 SPEECH = ("input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped")
 TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
@@ -78,3 +78,62 @@ def test_a_response_asked_for_while_the_caller_talks(profile: str) -> None:
         assert created[0].ms == pytest.approx(2093)
         assert created[0].send.synthetic
     assert call.errors() == []
+
+
+def active_at_once(call: Call) -> int:
+    """The most responses that were under way at one time."""
+    now = most = 0
+    for got in call.got:
+        now += (got.kind == "response.created") - (got.kind == "response.done")
+        most = max(most, now)
+    return most
+
+
+def statuses(call: Call) -> list[str]:
+    return [got.event["response"]["status"] for got in call.of("response.done")]
+
+
+def two_turns() -> Call:
+    steps = [turn("booking"), reply("goodbye-short"), turn("thats-all"), reply("goodbye")]
+    return update(Call(small(steps)))
+
+
+def test_a_caller_who_speaks_on_cuts_the_response_that_was_about_to_begin() -> None:
+    call = two_turns()
+    call.say(300, samples_of("booking"), burst=True, tail_ms=520)
+    call.say(310, samples_of("thats-all"), burst=True)
+    call.run()
+    assert active_at_once(call) == 1
+    assert statuses(call) == ["cancelled", "completed"]
+    first, second = call.of("response.created")
+    assert first.event["response"]["id"] == call.of("response.done")[0].event["response"]["id"]
+    assert second.ms > call.of("input_audio_buffer.speech_stopped")[1].ms
+
+
+@pytest.mark.parametrize("asked_before_ms", [1000, 110])
+def test_a_response_asked_for_while_the_caller_talks_ends_before_the_turns_own(asked_before_ms: float) -> None:
+    steps = [turn("booking"), reply("goodbye-short"), reply("breakfast", on="create")]
+    stop = update(Call(small(steps)))
+    stop.say(300, samples_of("booking"))
+    stop.run()
+    stopped = stop.one("input_audio_buffer.speech_stopped").ms
+
+    call = update(Call(small(steps)))
+    call.say(300, samples_of("booking"))
+    call.send(stopped - asked_before_ms, {"type": "response.create"}).run()
+    assert active_at_once(call) == 1
+    assert statuses(call) == ["cancelled", "completed"]
+    assert call.errors() == []
+
+
+def test_a_made_up_response_ends_before_the_turns_own() -> None:
+    call = update(Call(one_reply()))
+    call.say(300, samples_of("booking"))
+    call.run()
+    stopped = call.one("input_audio_buffer.speech_stopped").ms
+    for before_ms in (300, 110):
+        call = update(Call(one_reply()))
+        call.say(300, samples_of("booking"))
+        call.send(stopped - before_ms, {"type": "response.create"}).run()
+        assert active_at_once(call) == 1
+        assert statuses(call) == ["cancelled", "completed"]
