@@ -13,21 +13,27 @@ from pathlib import Path
 from typing import Any
 
 from clients.call import Call
+from clients.parcel.parcel import Parcel
+from clients.parcel.trial import ParcelTrial
 from clients.refund import RefundDesk
 from clients.refund.trial import RefundTrial
 from simrt import CallResult, run_call
 from simrt.cassette.store import save
 from simrt.scripts import SCRIPTS, authored
 from simrt.scripts.front_desk import FRONT_DESK
+from simrt.scripts.parcel import PARCEL
 from simrt.standin import record_stand_in
 
 CASSETTES = Path(__file__).resolve().parent.parent / "cassettes"
 
 
 def client_for(name: str, folder: Path) -> Any:
-    """Who takes the call: the front desk, or the refund desk with a ledger (and the call of the day before)."""
+    """Who takes the call: the front desk, the parcel service with an order book, or the refund desk with a ledger (and
+    the call of the day before)."""
     if name in FRONT_DESK:
         return Call
+    if name in PARCEL:
+        return ParcelTrial(Parcel, name, folder).client
 
     def call(client: Any, script: str, **options: Any) -> CallResult:
         return run_call(client, authored(script), **options)

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit, urlunsplit
 
@@ -177,7 +178,7 @@ class LiveDesk(ABC):
         """Connect and start the session, more than once if the server has no room just now."""
         options: Any = {"close_timeout": 2}
         key = (self.line.headers or auth_headers(KEY_VARIABLES))["Authorization"].removeprefix("Bearer ")
-        client = AsyncOpenAI(api_key=key, websocket_base_url=_base_url(self.line.url))
+        client = _client(key, _base_url(self.line.url))
         try:
             async with asyncio.timeout(READY_TIMEOUT_S):
                 for wait_s in (*RETRIES_S, None):
@@ -319,6 +320,12 @@ def _window(event: Any) -> tuple[int, int]:
     if not isinstance(start_ms, int) or not isinstance(end_ms, int):
         raise TypeError(f"{event.type} is nowhere on the timeline")
     return start_ms, end_ms
+
+
+@lru_cache(maxsize=8)
+def _client(key: str, base_url: str) -> AsyncOpenAI:
+    """One for all calls: to make one takes a while."""
+    return AsyncOpenAI(api_key=key, websocket_base_url=base_url)
 
 
 def _base_url(url: str) -> str:

@@ -1,7 +1,9 @@
 """One script, one parcel service, one order book: what came of the call and of the book."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from clients.parcel import Order, OrderBook, Parcel, book_table, mismatches
@@ -71,3 +73,10 @@ def play(
 
     scripted = authored(cassette) if isinstance(cassette, str) else cassette
     return Play(run_call(client, scripted, list(faults), **options), book.orders())
+
+
+@cache
+def right(script: str, mode: str = "kugel") -> Play:
+    """The right one's call by a script; `mode` "plain" leaves `session.kugel` out. Made once, for all tests."""
+    with TemporaryDirectory() as folder:
+        return play(Path(folder), script, kugel=KUGEL if mode == "kugel" else None)

@@ -9,7 +9,7 @@ from clients import parcel
 from clients.parcel import Parcel
 from simrt.scripts.parcel import PARCEL
 
-from .play import play
+from .play import play, right
 
 WRONG = [
     (parcel.BlockingParcel, "slow-lookup"),
@@ -23,8 +23,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize("script", PARCEL)
-def test_the_right_one_is_as_it_was_reviewed(script: str, tmp_path: Path, simrt_snapshot: Any) -> None:
-    assert play(tmp_path, script).reviewed == simrt_snapshot
+def test_the_right_one_is_as_it_was_reviewed(script: str, simrt_snapshot: Any) -> None:
+    assert right(script).reviewed == simrt_snapshot
 
 
 @pytest.mark.parametrize(("desk", "script"), [pytest.param(*wrong, id=wrong[0].__name__) for wrong in WRONG])

@@ -19,21 +19,21 @@ from clients.parcel import (
     Parcel,
 )
 from simrt import Say, fixture_clip, parse_cue
+from simrt.audio import AudioFormat
 from simrt.scripts.parcel import PARCEL
 
-from .play import Play, play
+from .play import Play, play, right
 
-KUGEL = pytest.mark.parametrize("kugel", [pytest.param({}, id="kugel"), pytest.param(None, id="plain")])
+BOTH_WAYS = pytest.mark.parametrize("mode", ["kugel", "plain"])
+MODES: dict[str, dict[str, Any] | None] = {"kugel": {}, "plain": None}
 LATER = parse_cue("reply[1].end+500ms")
 ANSWERS = {"cancel-yes": "cancelled", "unattached-dropped": "delivered"}  # else where the order is
 
 
-@KUGEL
+@BOTH_WAYS
 @pytest.mark.parametrize("script", PARCEL)
-def test_the_right_one_goes_as_scripted_and_its_book_is_right(
-    script: str, kugel: dict[str, Any] | None, tmp_path: Path
-) -> None:
-    done = play(tmp_path, script, kugel=kugel)
+def test_the_right_one_goes_as_scripted_and_its_book_is_right(script: str, mode: str) -> None:
+    done = right(script, mode)
     assert done.mismatches == []
     assert done.result.verdict.clean, str(done.result.verdict)
     assert done.result.log[-1].endswith("hanging up: the call is finished")
@@ -44,39 +44,39 @@ def test_the_right_one_goes_as_scripted_and_its_book_is_right(
     assert wanted is None or [order.status for order in done.asked] == [wanted]
 
 
-@KUGEL
-def test_the_answer_names_what_was_asked_for_in_words(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "parcel-status", kugel=kugel)
+@BOTH_WAYS
+def test_the_answer_names_what_was_asked_for_in_words(mode: str) -> None:
+    done = right("parcel-status", mode)
     assert done.result.caller_turns[0].transcript.endswith("four seven double one.")
     assert [order.number for order in done.asked] == ["4711"]
     assert done.heard[1] == "Order 4711 shipped yesterday and arrives tomorrow."
 
 
-def test_facts_are_sent_and_no_more_than_were_asked_for(tmp_path: Path) -> None:
-    (fact,) = play(tmp_path, "parcel-status").sent("session.commentary.append")
+def test_facts_are_sent_and_no_more_than_were_asked_for() -> None:
+    (fact,) = right("parcel-status").sent("session.commentary.append")
     assert fact["content"] == "Order 4711 shipped yesterday and arrives tomorrow."
     assert fact["delegation_id"] == "item_0001"
     assert "12 Mill Lane" not in str(fact)
 
 
-def test_an_unknown_number_is_asked_for_again(tmp_path: Path) -> None:
-    done = play(tmp_path, "unknown-number")
+def test_an_unknown_number_is_asked_for_again() -> None:
+    done = right("unknown-number")
     first, second = done.sent("session.commentary.append")
     assert first["content"].startswith("There is no order 4777.")
     assert second["delegation_id"] == "item_0002"
     assert done.heard[1].endswith("Could you say the number again?")
 
 
-def test_progress_is_known_and_not_said(tmp_path: Path) -> None:
-    done = play(tmp_path, "slow-lookup")
+def test_progress_is_known_and_not_said() -> None:
+    done = right("slow-lookup")
     (progress,) = done.sent("session.thinking.append")
     assert progress["content"] == "The carrier is being asked about order 4712."
     assert progress["delegation_id"] == "item_0001"
     assert not any("carrier" in text for text in done.heard)
 
 
-def test_audio_flows_both_ways_while_the_carrier_is_asked(tmp_path: Path) -> None:
-    done = play(tmp_path, "slow-lookup")
+def test_audio_flows_both_ways_while_the_carrier_is_asked() -> None:
+    done = right("slow-lookup")
     frames = len(done.sent("session.input_audio.append"))
     assert frames * 20 >= done.result.virtual_ms - 500  # from the start on, silence too
     (delegated,) = done.got("session.delegation.created")
@@ -86,8 +86,8 @@ def test_audio_flows_both_ways_while_the_carrier_is_asked(tmp_path: Path) -> Non
     assert not holding.cut_off
 
 
-def test_a_question_is_asked_word_for_word_and_its_answer_delegated(tmp_path: Path) -> None:
-    done = play(tmp_path, "cancel-yes")
+def test_a_question_is_asked_word_for_word_and_its_answer_delegated() -> None:
+    done = right("cancel-yes")
     question = done.sent("session.commentary.append")[0]
     assert question["expects_reply"] is True
     assert done.heard[1] == question["content"] == "Shall I really cancel order 4711?"
@@ -96,47 +96,47 @@ def test_a_question_is_asked_word_for_word_and_its_answer_delegated(tmp_path: Pa
 
 
 @pytest.mark.parametrize("script", ["cancel-no", "cancel-yes-then-no"])
-def test_without_a_yes_at_the_end_the_order_stays(script: str, tmp_path: Path) -> None:
-    done = play(tmp_path, script)
+def test_without_a_yes_at_the_end_the_order_stays(script: str) -> None:
+    done = right(script)
     assert [(order.status, order.confirmed) for order in done.asked] == [("shipped", "")]
     assert done.heard[2].endswith("stays as it is.")
 
 
-@KUGEL
-def test_an_announcement_that_was_dropped_is_made_again(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "unattached-dropped", kugel=kugel)
+@BOTH_WAYS
+def test_an_announcement_that_was_dropped_is_made_again(mode: str) -> None:
+    done = right("unattached-dropped", mode)
     news = [event for event in done.sent("session.commentary.append") if event["delegation_id"] is None]
     assert [event["content"] for event in news] == ["Order 4713 has just been delivered."] * 2
     assert done.heard.count("Order 4713 has just been delivered.") == 1
 
 
-@KUGEL
-def test_what_was_talked_over_is_told_again(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "interrupted-result", kugel=kugel)
+@BOTH_WAYS
+def test_what_was_talked_over_is_told_again(mode: str) -> None:
+    done = right("interrupted-result", mode)
     assert done.result.replies[1].cut_off
     assert "tomorrow" not in done.heard[1]
     assert done.heard[3] == "Order 4711 shipped yesterday and arrives tomorrow."
     assert len(done.sent("session.commentary.append")) == 2
 
 
-@KUGEL
-def test_a_result_outlives_the_interruption(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "late-result", kugel=kugel)
+@BOTH_WAYS
+def test_a_result_outlives_the_interruption(mode: str) -> None:
+    done = right("late-result", mode)
     assert done.result.replies[1].cut_off
     assert done.heard[3] == "Order 4712 arrives on Friday."
 
 
-def test_the_address_is_for_who_knows_the_postcode(tmp_path: Path) -> None:
-    done = play(tmp_path, "verified")
+def test_the_address_is_for_who_knows_the_postcode() -> None:
+    done = right("verified")
     (allowed,) = done.sent("session.instructions.append")
     assert "may be told its address" in allowed["content"]
     assert [order.verified for order in done.asked] == [True]
     assert "12 Mill Lane" in done.heard[1]
 
 
-@KUGEL
-def test_the_line_stays_open_for_one_more_question(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "one-more", kugel=kugel)
+@BOTH_WAYS
+def test_the_line_stays_open_for_one_more_question(mode: str) -> None:
+    done = right("one-more", mode)
     assert done.result.replies[2].cut_off
     assert [order.told for order in done.asked] == ["shipped", "in transit"]
 
@@ -153,8 +153,7 @@ def test_blocking_audio_stops_while_the_carrier_is_asked(tmp_path: Path) -> None
     done = play(tmp_path, "slow-lookup", BlockingParcel)
     assert silent_ms(done) >= 5000  # the holding line came in time, and waited to be read
     assert done.heard[1].startswith("One moment")
-    (tmp_path / "right").mkdir()
-    assert silent_ms(play(tmp_path / "right", "slow-lookup")) < 1000
+    assert silent_ms(right("slow-lookup")) < 1000
 
 
 def test_gated_the_result_is_never_placed(tmp_path: Path) -> None:
@@ -166,16 +165,16 @@ def test_gated_the_result_is_never_placed(tmp_path: Path) -> None:
     assert done.mismatches == ["order 4712 was asked for, and nothing was ever heard of it"]
 
 
-@KUGEL
-def test_appended_what_was_talked_over_counts_as_told(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "interrupted-result", AppendedParcel, kugel=kugel)
+@BOTH_WAYS
+def test_appended_what_was_talked_over_counts_as_told(mode: str, tmp_path: Path) -> None:
+    done = play(tmp_path, "interrupted-result", AppendedParcel, kugel=MODES[mode])
     assert done.mismatches == ["order 4711: shipped was told by the book, and the caller never heard it"]
     assert len(done.sent("session.commentary.append")) == 1
 
 
-@KUGEL
-def test_delta_a_yes_is_taken_before_the_no(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "cancel-yes-then-no", DeltaParcel, kugel=kugel)
+@BOTH_WAYS
+def test_delta_a_yes_is_taken_before_the_no(mode: str, tmp_path: Path) -> None:
+    done = play(tmp_path, "cancel-yes-then-no", DeltaParcel, kugel=MODES[mode])
     assert [(order.status, order.confirmed) for order in done.asked] == [("cancelled", "Yes,")]
     assert done.mismatches == ["order 4711 was cancelled, and the caller never confirmed it"]
 
@@ -187,9 +186,9 @@ def test_forgetful_the_result_goes_with_the_interruption(tmp_path: Path) -> None
     assert [order.status for order in done.asked] == ["with the carrier"]
 
 
-@KUGEL
-def test_hasty_it_hangs_up_on_one_more_question(kugel: dict[str, Any] | None, tmp_path: Path) -> None:
-    done = play(tmp_path, "one-more", HastyParcel, kugel=kugel)
+@BOTH_WAYS
+def test_hasty_it_hangs_up_on_one_more_question(mode: str, tmp_path: Path) -> None:
+    done = play(tmp_path, "one-more", HastyParcel, kugel=MODES[mode])
     assert done.result.line.hung_up_by == "client"
     assert done.heard[-1].startswith("One moment")
     assert done.mismatches == ["order 4712 was asked for, and nothing was ever heard of it"]
@@ -224,8 +223,6 @@ def test_each_wrong_one_is_wrong_in_one_thing(desk: type[Parcel], script: str, t
 
 @pytest.mark.parametrize("format", ["pcm16 at 16000", "ulaw", "alaw"])
 def test_other_formats_carry_the_call_as_well(format: str, tmp_path: Path) -> None:
-    from simrt.audio import AudioFormat
-
     wire = AudioFormat("pcm16", 16000) if format.startswith("pcm16") else AudioFormat(format, 8000)  # type: ignore[arg-type]
     done = play(tmp_path, "interrupted-result", format=wire)
     assert done.mismatches == []
@@ -235,7 +232,7 @@ def test_other_formats_carry_the_call_as_well(format: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("script", ["interrupted-result", "unattached-dropped"])
 def test_the_same_call_is_the_same_in_another_process(script: str, tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
-    mine = play(tmp_path, script)
+    mine = right(script)
     code = (
         "import sys; from pathlib import Path; from tests.clients.parcel.play import play\n"
         f"done = play(Path(sys.argv[1]), {script!r})\n"
@@ -260,7 +257,7 @@ def test_what_is_said_before_the_session_is_started_is_heard(at_ms: int, tmp_pat
     assert done.mismatches == []
 
 
-def test_silence_from_before_the_start_puts_the_agent_behind_nobody(tmp_path: Path) -> None:
-    done = play(tmp_path, "slow-lookup")
+def test_silence_from_before_the_start_puts_the_agent_behind_nobody() -> None:
+    done = right("slow-lookup")
     asked, placed = done.sent_ms("session.thinking.append"), done.got("session.thinking.appended")
     assert 600 < placed[0] - asked[0] < 1000
