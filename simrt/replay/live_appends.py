@@ -64,7 +64,7 @@ class Appends:
         self.s = session
         self.all: list[Append] = []
         self.expecting = False  # the agent has asked the caller something for the client
-        self._taken = 0
+        self._taken: dict[str, int] = {}
         self._said: set[ReplyKey] = set()
         self._wishes: dict[int, Wish] = {}
         self._last_us = self._last_ack_us = 0
@@ -78,11 +78,12 @@ class Appends:
     def take(self, event: dict[str, Any], now_us: int) -> None:
         """An append is accepted: it waits for the timeline to move on."""
         made = _append_of(event, now_us)
-        number, self._taken = self._taken, self._taken + 1
+        number = self._taken.get(made.kind, 0)
+        self._taken[made.kind] = number + 1
         self.all.append(made)
         s = self.s
         came_us = s.timeline.position(now_us)
-        recorded = next(iter(s.score.answers.get(("placed", number), ())), None)
+        recorded = next(iter(s.score.answers.get((f"placed:{made.kind}", number), ())), None)
         place_us = came_us + (recorded.position_us or 0 if recorded is not None else 0)
         place_us = self._last_us = max(self._last_us, place_us)
         start_ms, end_ms = window_ms(place_us)

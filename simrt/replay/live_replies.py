@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simrt.dialect.live import OUTPUT_AUDIO
 from simrt.replay.live_stretches import Stretch, Text, find_bursts, find_stretches, joined
 from simrt.replay.live_track import CANCELLED, OUTPUT_TEXT
-from simrt.replay.live_words import ENOUGH, fit
+from simrt.replay.live_words import ENOUGH, told
 from simrt.replay.score import Cause, ScoredFrame, ScoredReply, ScoredTurn
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class LiveReplies:
             asked = [
                 a for a in self._placed(start_us) if a.placed_us is not None and a.placed_us >= before.first * slot_us
             ]
-            fits = any(fit(a.content, stretch.text) >= ENOUGH for a in asked)
+            fits = any(told(a.content, stretch.text) >= ENOUGH for a in asked)
             turned = any(before.first * slot_us < self.s.stop(turn) <= start_us for turn in self.s.turns)
             another = fits or turned or (asked and pause_us >= _NEXT_US) or pause_us >= _ALWAYS_US
             if another:
@@ -127,11 +127,11 @@ class LiveReplies:
     def _asked_by(self, text: str, start_us: int, reply: ScoredReply) -> tuple[Cause, int]:
         """A commentary whose words it has, a turn of the caller, any commentary: the cause, and where that stood."""
         waiting = self._placed(start_us)
-        best = max(waiting, key=lambda a: fit(a.content, text), default=None)
+        best = max(waiting, key=lambda a: told(a.content, text), default=None)
         answered = {other.cause for other in self.replies}
         turn = next((t for t in reversed(self.s.turns) if self.s.home(t.index) <= start_us), None)
         free = turn is not None and not {("turn.start", turn.index), ("turn.stop", turn.index)} & answered
-        if best is not None and (fit(best.content, text) >= ENOUGH or not free):
+        if best is not None and (told(best.content, text) >= ENOUGH or not free):
             best.answered, reply.content = True, best.content
             return ("commentary", 0), max(best.placed_us or 0, best.came_us + 1)
         if turn is None:
@@ -154,10 +154,12 @@ class LiveReplies:
                 self.s.timeline.when(start_us) or 0,
                 self.s.timeline.when(min(end_us, self.s.timeline.total_us)) or 0,
             )
-            told = next((f for f in self.s.frames if f.kind == CANCELLED and begun <= f.t_us <= last + _CUT_US), None)
-            if told is not None:
-                told.reply, told.cause, told.position_us = reply.index, ("turn.start", turn.index), None
-                told.delay_us = told.t_us - begun
+            cancelled = next(
+                (f for f in self.s.frames if f.kind == CANCELLED and begun <= f.t_us <= last + _CUT_US), None
+            )
+            if cancelled is not None:
+                cancelled.reply, cancelled.cause, cancelled.position_us = reply.index, ("turn.start", turn.index), None
+                cancelled.delay_us = cancelled.t_us - begun
             elif self.s.kugel or end_us - start_us > _CUT_US:
                 turn.over.append(reply.index)
             else:

@@ -24,7 +24,7 @@ _QUIET_PEAK = 100
 _PAUSE_US = 300_000  # a longer silence ends a stretch
 _STOPS = tuple(".?!…")
 _TOGETHER_US = 300_000  # deltas that come further apart in time are of two bursts
-_TEXT_GAP_US = 1_000_000  # transcripts further apart are of two utterances
+_TEXT_GAP_US = 800_000  # transcripts further apart are of two utterances
 
 
 class Text(msgspec.Struct):

@@ -51,6 +51,11 @@ def fit(content: str, said: str) -> float:
     return found / len(counted) if counted else 0.0
 
 
+def told(content: str, said: str) -> float:
+    """The same for a recorded answer, which may have been cut off: then its own words are all in the commentary."""
+    return max(fit(content, said), fit(said, content))
+
+
 def _negative(words: list[str]) -> bool:
     return any(word in _NEGATIONS or word.endswith("n't") for word in words)
 

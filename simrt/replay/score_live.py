@@ -192,7 +192,7 @@ class LiveScorer:
         self.cause_time[kind, nth] = t_us
         if kind in APPENDS and event is not None:
             content = str(event.get("content"))
-            append = RecordedAppend(len(self.appends), kind, content, event.get("event_id"), self.stood(t_us))
+            append = RecordedAppend(nth, kind, content, event.get("event_id"), self.stood(t_us))
             self.appends.append(append)
 
     def _take(self, kind: str, event_id: Any = None) -> Cause | None:
@@ -235,7 +235,7 @@ class LiveScorer:
             return
         self._take(kind, named)
         append.placed_us = _position(event)
-        scored.cause, scored.position_us = ("placed", append.number), append.placed_us - append.came_us
+        scored.cause, scored.position_us = (f"placed:{APPENDS[kind]}", append.number), append.placed_us - append.came_us
         scored.delay_us = scored.t_us - reached
 
     def _refused(self, scored: ScoredFrame, event: dict[str, Any]) -> None:
