@@ -64,9 +64,9 @@ def pushed() -> Script:
 
 
 def cut_in() -> Script:
-    """The caller cuts in a second and a half into the answer."""
-    cuts_in = turn("hang-on", "reply[0].heard+1500ms")
-    return _call(_asks(), reply("its-through"), cuts_in, reply("take-your-time"), *_thats_all(1))
+    """The caller cuts in a second and a half into the answer: it is enough."""
+    cuts_in = turn("thats-all", "reply[0].heard+1500ms")
+    return _call(_asks(), reply("its-through"), cuts_in, goodbye("goodbye-short", _REASON))
 
 
 def goes_on() -> Script:

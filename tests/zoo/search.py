@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from simrt.checks import all_rules
 from simrt.explore import Job
 from simrt.explore.executors import Crew
 from simrt.explore.explore import Failure, explore
@@ -29,8 +30,9 @@ class Seen(msgspec.Struct, frozen=True):
 def search(exhibit: Exhibit, crew: Crew, *, runs: int = 200, seed: int = 0) -> Seen:
     """Search the bug in at most `runs` runs, as `simrt explore` does by default; its own rules are what counts."""
     place = cassette(exhibit.cassette)
-    for most in [*(batch for batch in BATCHES if batch < runs), runs]:
-        job = Job(name_of(exhibit.bug), place, select=exhibit.codes)
+    known = tuple(rule.code for rule in all_rules() if rule.code in exhibit.codes)
+    for most in [*(batch for batch in BATCHES if batch < runs), runs] if known else []:
+        job = Job(name_of(exhibit.bug), place, select=known)
         found = explore(job, [place], crew, runs=most, seed=seed).failures
         flagged = [failure for failure in found if failure.code in exhibit.codes]
         if flagged:
