@@ -216,11 +216,28 @@ def _refused(case: Case, ask: Ask) -> Iterator[Debt]:
     start_us, frame = refused.t_us, refused.frame
     active = case.active_at(refused.connection, refused.t_us)
     if active is not None:
-        if active.done is None:
+        if active.done is None or _knows(case, active, ask):
             return
         start_us, frame = active.done.t_us, active.done.frame
     end_us = _next(case, refused.connection, start_us, frame)
     yield Debt("refused", start_us, end_us, refused)
+
+
+def _knows(case: Case, response: Response, ask: Ask) -> bool:
+    """Whether the response began when all that the client asks about was in the conversation, so that nothing is lost
+    if it takes the place of the one that was asked for."""
+    if response.created is None:
+        return False
+    began = response.created
+    before = [event for event in case.connections[began.connection].events if event.frame < began.frame]
+    there = [e for e in before if e.sender == "server" and e.kind == "conversation.item.added"]
+    known = {name for event in there for name in (event.text("item", "id"), event.text("item", "call_id")) if name}
+    for item in case.sent("conversation.item.create"):
+        if item.connection == began.connection and item.frame < ask.event.frame:
+            named = item.text("item", "call_id") or item.text("item", "id")
+            if named not in known:
+                return False
+    return True
 
 
 def _failures(case: Case) -> Iterator[Debt]:
