@@ -94,7 +94,7 @@ class LiveReplies:
         return joined
 
     def _placed(self, until_us: int) -> list[RecordedAppend]:
-        """The commentaries on the timeline by then that no reply has answered."""
+        """The commentaries on the timeline by then that no reply has answered, and that were not dropped."""
         return [
             a
             for a in self.s.appends
@@ -102,7 +102,13 @@ class LiveReplies:
             and not a.answered
             and a.placed_us is not None
             and max(a.placed_us, a.came_us + 1) <= until_us
+            and not (a.loose and self._dropped(a, until_us))
         ]
+
+    def _dropped(self, append: RecordedAppend, until_us: int) -> bool:
+        """KugelAudio drops what belongs to no delegation when the caller finishes a turn first."""
+        ends = (self.s.stop(turn) for turn in self.s.turns)
+        return self.s.header.profile == "kugel" and any(append.came_us < end_us <= until_us for end_us in ends)
 
     def _reply(self, stretch: Stretch, slots: list[ScoredFrame], slot_us: int) -> None:
         """One reply: its frames, and what brought it out."""
@@ -127,7 +133,7 @@ class LiveReplies:
     def _asked_by(self, text: str, start_us: int, reply: ScoredReply) -> tuple[Cause, int]:
         """A commentary whose words it has, a turn of the caller, any commentary: the cause, and where that stood."""
         waiting = self._placed(start_us)
-        best = max(waiting, key=lambda a: told(a.content, text), default=None)
+        best = max(waiting, key=lambda a: (told(a.content, text), a.came_us), default=None)
         answered = {other.cause for other in self.replies}
         turn = next((t for t in reversed(self.s.turns) if self.s.home(t.index) <= start_us), None)
         free = turn is not None and not {("turn.start", turn.index), ("turn.stop", turn.index)} & answered

@@ -56,6 +56,7 @@ class RecordedAppend(msgspec.Struct):
     content: str
     event_id: Any
     came_us: int
+    loose: bool = False  # belongs to no delegation
     placed_us: int | None = None
     answered: bool = False
 
@@ -75,6 +76,7 @@ class LiveScorer:
         self.live = LiveScore()
         self.turns: list[ScoredTurn] = []
         self.replies: list[ScoredReply] = []
+        self._came = 0  # audio appends
         self._counts: dict[str, int] = {}
         self._pending: list[ClientEvent] = []
 
@@ -183,6 +185,7 @@ class LiveScorer:
     def _client(self, event: dict[str, Any] | None, t_us: int) -> None:
         kind = str(event.get("type")) if event is not None else "?"
         if kind == INPUT_AUDIO:
+            self._came += 1
             return
         nth = self._counts.get(kind, 0)
         self._counts[kind] = nth + 1
@@ -192,8 +195,15 @@ class LiveScorer:
         self.cause_time[kind, nth] = t_us
         if kind in APPENDS and event is not None:
             content = str(event.get("content"))
-            append = RecordedAppend(nth, kind, content, event.get("event_id"), self.stood(t_us))
+            loose = event.get("delegation_id") is None
+            append = RecordedAppend(nth, kind, content, event.get("event_id"), self._came_us(t_us), loose)
             self.appends.append(append)
+
+    def _came_us(self, t_us: int) -> int:
+        """Where the timeline stands in the pass over the frames: what came at the same moment, but later, is not in."""
+        if self._came == len(self.timeline.ends):
+            return self.timeline.position(t_us)
+        return self.timeline.ends[self._came - 1] if self._came else 0
 
     def _take(self, kind: str, event_id: Any = None) -> Cause | None:
         """The oldest unanswered command of that kind, or the one of that event_id; taken off the list."""
