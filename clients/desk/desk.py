@@ -153,7 +153,14 @@ class Desk(ABC):
         created = await self._expect("session.created")
         self.session_id = str(_object(created, "session").get("id") or "")
         await self._send({"type": "session.update", "session": self._session()})
-        await self._expect("session.updated")
+        self._check_format(await self._expect("session.updated"))
+
+    def _check_format(self, updated: dict[str, Any]) -> None:
+        """CallFailed when the server says that its audio is not in the format that was asked for."""
+        asked = self._session()["audio"]["output"]["format"]
+        stated = _object(_object(_object(_object(updated, "session"), "audio"), "output"), "format")
+        if any(key in stated and stated[key] != value for key, value in asked.items()):
+            raise CallFailed(f"the session's audio is {stated}, and not {asked} as was asked for: nobody could hear it")
 
     async def _expect(self, kind: str) -> dict[str, Any]:
         while True:

@@ -14,7 +14,7 @@ from simrt.caller.clip import fixture_clip
 from simrt.caller.cue import Cue, Say
 from simrt.faults.base import Armed, Context, Fault, Ms, Send
 from simrt.faults.draw import Draw
-from simrt.faults.rewrite import first_of_turn, moved_lines
+from simrt.faults.rewrite import first_of_turn, moved_lines, response_of
 from simrt.faults.speech import check_new, reply_of, turn_of
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
@@ -40,10 +40,10 @@ class ExtraTurn(Fault, frozen=True):
         return cls(reply=draw.pick(range(count - 1)), after=draw.pick((200, 0, 50, 500)))
 
     def check(self, score: Score) -> None:
-        """The reply must be there, and the clips must exist; `clip` must be no line of the caller's."""
+        """The reply must be there and end by itself; the clips must exist, `clip` must be no line of the caller's."""
         check_new(self, score, fixture_clip(self.clip))
         fixture_clip(self.answer)
-        self.find_reply(score, self.reply)
+        response_of(self, score, self.reply)
 
     def _cue(self, score: Score) -> Cue:
         return Cue("end", self.find_reply(score, self.reply)[0], self.after * 1000)

@@ -27,9 +27,9 @@ class LateTranscript(Fault, frozen=True):
 
     @classmethod
     def draw(cls, draw: Draw) -> LateTranscript:
-        """Any."""
-        _, nth = draw.event(_COMPLETED)
-        return cls(nth, draw.pick((100, 1000)))
+        """Any but the last, after which the call may be over."""
+        count = sum(frame.kind == _COMPLETED for frame in draw.score.own_frames)
+        return cls(draw.pick(range(max(1, count - 1))), draw.pick((100, 1000)))
 
     def check(self, score: Score) -> None:
         """The event must be there."""

@@ -29,7 +29,8 @@ class NoPong(Fault, frozen=True):
     @classmethod
     def draw(cls, draw: Draw) -> NoPong:
         """For some seconds, or for longer than clients wait."""
-        return cls(for_=draw.pick((10_000, 60_000)))
+        at, for_ = draw.pick(((15_000, 10_000), (0, 60_000)))
+        return cls(at, for_)
 
     def harm(self) -> Harm:
         """Clients wait for 20 s."""

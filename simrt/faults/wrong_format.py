@@ -42,8 +42,8 @@ class WrongFormat(Fault, frozen=True):
 
     @classmethod
     def draw(cls, draw: Draw) -> WrongFormat:
-        """Both ways."""
-        to: Literal["pcm16", "ulaw", "alaw"] = draw.pick(("ulaw", "pcm16"))
+        """Not the usual one, told and untold."""
+        to: Literal["pcm16", "ulaw", "alaw"] = draw.pick(("ulaw", "alaw"))
         told: Literal["yes", "no"] = draw.pick(("yes", "no"))
         return cls(to, told)
 
@@ -73,6 +73,7 @@ class _Armed(Armed):
             event = parse_event(send.payload) or {}
             event = {**event, "delta": base64.b64encode(convert(send.audio, agreed, real)).decode()}
         elif send.kind == "session.updated" and self.fault.told == "yes":
+            self.fire(now_us)
             event = _told(parse_event(send.payload) or {}, self.fault.to)
         else:
             return (send,)
