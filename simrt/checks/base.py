@@ -11,8 +11,9 @@ A finding blames the *client*. Rules keep to one principle, so that nobody is bl
 3. *Allowance*: it was not done within a limit (`Limits`). Latency, a carrier's queue, a slow provider are everyday.
 
 Silence, say, is dead air for whoever listens, but it is a finding only while the client owed something: an output, a
-`response.create`, the audio that it had. Where the server owed the next step and never took it, there is no finding, or
-one of severity "note", which tells what the listener noticed and counts as no failure.
+`response.create`, the audio that it had; or, after a long while, a second try for an answer that never came. What
+nobody on the client's side could have mended is no finding, or one of severity "note", which tells what a listener
+noticed and counts as no failure.
 
 What a recording does not show (what was heard, times that an importer made up, audio that was cut) is not guessed at:
 a rule that needs it is silent.
@@ -109,7 +110,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     failure_ms: float = 5000
     """How long the line may be quiet after a response that failed or was refused."""
     answer_ms: float = 15000
-    """How long a client may wait in silence for the answer to its own `response.create` before it does something."""
+    """How long a client may wait in silence for a response that does not come, or does not go on, before it does
+    something: asks (again), cancels, hangs up."""
     talk_over_ms: float = 2000
     """How long the agent may be heard while the caller talks, and the client knows it."""
     race_ms: float = 50
@@ -118,6 +120,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far a truncate may miss what was heard."""
     idle_ms: float = 10000
     """How long a client may take to hang up when the goodbye is over."""
+    frozen_ms: float = 1000
+    """How long a Live session may go without audio."""
     goodbye_ms: float = 1000
     """How long the line may stay open after everything is over (rules END4xx)."""
     notice_ms: float = 5000

@@ -40,8 +40,9 @@ class Debt(msgspec.Struct, frozen=True):
     "turn": the client ends the turns itself, and owes a `response.create`. "cough": a turn of which nothing was
     understood cut a reply off, and nobody takes it up again. "play": the client has audio and does not play it. "tool":
     a function call has no output yet. "ask": an output is in the conversation, and no reply is asked for. "answer": the
-    client's `response.create` brings nothing. "failed", "refused": a response failed, a `response.create` was refused.
-    "server": the server owes a reply to the caller's turn; the client is not to blame.
+    client's `response.create` brings nothing, or a response has begun and does not go on. "failed", "refused": a
+    response failed, a `response.create` was refused. "server": the server owes a reply to the caller's turn, and the
+    client could ask for it.
     """
 
     kind: Kind
@@ -186,26 +187,33 @@ def _asks(case: Case) -> Iterator[Debt]:
     for ask in case.asks:
         if ask.refused is not None:
             yield from _refused(case, ask)
-            continue
-        end_us = _answered(case, ask)
-        yield Debt("answer", ask.event.t_us, end_us, ask.event)
+        elif ask.response is None:
+            yield Debt("answer", ask.event.t_us, _given_up(case, ask.event), ask.event)
+    for response in case.responses:
+        first = response.created or response.asked
+        if first is not None:
+            end_us = min(_given_up(case, first), _delivered(case, response))
+            start_us = first.t_us if response.asked is None else response.asked.t_us
+            yield Debt("answer", start_us, max(start_us, end_us), first)
 
 
-def _answered(case: Case, ask: Ask) -> int:
-    """When this ask was done with: its response spoke or was over, or the client did something about it."""
-    event, response = ask.event, ask.response
-    ends = [case.end_us, case.connections[event.connection].closed_us or case.end_us]
-    if response is not None:
-        ends += [piece.t_us for piece in response.pieces[:1]]
-        ends += [call.ready_us for call in case.calls if call.response is response and call.ready_us is not None]
-        ends += [response.done_us] if response.done_us is not None else []
+def _given_up(case: Case, event: Event) -> int:
+    """When the client did something about an answer that did not come, or did not go on; or the caller spoke."""
     for other in case.connections[event.connection].events:
         if other.frame > event.frame and (
             (other.sender == "client" and other.kind in ("response.create", "response.cancel"))
             or (other.sender == "server" and other.kind == "input_audio_buffer.speech_started")
         ):
-            ends.append(other.t_us)
-            break
+            return other.t_us
+    return min(case.end_us, case.connections[event.connection].closed_us or case.end_us)
+
+
+def _delivered(case: Case, response: Response) -> int:
+    """When nothing more was to be expected of a response: it was over, or each of its items was."""
+    ends = [case.end_us] if response.done_us is None else [response.done_us]
+    items = [item.done or item.audio_done for item in response.items]
+    if items and all(items):
+        ends.append(max(event.t_us for event in items if event is not None))
     return min(ends)
 
 

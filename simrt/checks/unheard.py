@@ -90,7 +90,8 @@ def _of_item(case: Case, hearing: Hearing, response: Response, item: Item) -> Un
     if sent_us - heard_us <= slack_us:
         return None
     over_us = last_of(wanted, case.playout) or wanted[-1].t_us
-    at_the_end = stop_us is None and over_us > case.end_us - case.limits.late_play_ms * 1000
+    tail_us = ranges[-1][1] - (heard[-1][1] if heard else 0)
+    at_the_end = stop_us is None and tail_us > slack_us and over_us > case.end_us - case.limits.late_play_ms * 1000
     when_us = case.playout.get(id(wanted[0]), (wanted[0].t_us, 0))[0]
     return Unheard(response, item, sent_us, heard_us, when_us, at_the_end)
 

@@ -10,6 +10,8 @@ begun before the output was in the conversation does not know it.
 To mend: send `response.create` after the output, at the latest at the `response.done` of what was active then; give a
 slow tool words to bridge it; ask again, or tell the caller, when the reply does not come.
 
+A response that begins and does not go on is the same matter: cancel it, and ask again.
+
 The limits are `tool_ms` while the tool runs, `ask_ms` until the client asks, and `answer_ms` for the answer to that.
 """
 
@@ -20,7 +22,7 @@ from simrt.checks.case import Case
 from simrt.checks.silence import DeadAir, dead_air
 
 
-@rule("AGT210", "dead-air-after-tool", "Silence after a tool call that the client could have ended", harm="legal")
+@rule("AGT210", "dead-air-after-tool", "Silence after a tool call that the client could have ended")
 def check(case: Case) -> Iterator[Finding]:
     """Dead air on debts that a function call brings."""
     for air in dead_air(case, "tool", "ask", "answer"):
@@ -33,4 +35,6 @@ def _said(air: DeadAir) -> str:
         return f"{quiet} while a tool runs, without a word to the caller"
     if air.debt.kind == "ask":
         return f"{quiet} after the tool's output: no reply is asked for"
-    return f"{quiet} after the client asked for a reply: none comes, and the client lets it rest at that"
+    if air.debt.event.kind == "response.create":
+        return f"{quiet} after the client asked for a reply: none comes, and the client lets it rest at that"
+    return f"{quiet} after a response began: it does not go on, and the client lets it rest at that"

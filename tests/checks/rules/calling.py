@@ -5,9 +5,10 @@ from typing import Any
 
 from simrt import CallError, CallResult, run_call
 from simrt.checks import Case, Finding, judge
+from simrt.replay.score import Score
 
 
-def result_of(client: Any, cassette: str, *faults: str, **options: Any) -> CallResult:
+def result_of(client: Any, cassette: str | Score, *faults: str, **options: Any) -> CallResult:
     """The call, however it ends."""
     try:
         return run_call(client, cassette, faults, **options)
@@ -17,7 +18,7 @@ def result_of(client: Any, cassette: str, *faults: str, **options: Any) -> CallR
         return error.result
 
 
-def findings(code: str, client: Any, cassette: str, *faults: str, **options: Any) -> list[Finding]:
+def findings(code: str, client: Any, cassette: str | Score, *faults: str, **options: Any) -> list[Finding]:
     """What the rule of that code finds in a call."""
     return judge(Case.of_result(result_of(client, cassette, *faults, **options)), select=[code])
 
