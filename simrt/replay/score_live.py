@@ -6,6 +6,7 @@ when the timeline had come how far, and nothing more: there all hangs on absolut
 
 import base64
 import binascii
+import statistics
 from bisect import bisect_right
 from typing import Any
 
@@ -45,6 +46,7 @@ _ANSWERS = {
     CLOSED: "session.close",
 }
 _ACKS = {f"{name}ed": name for name in APPENDS}
+_LATE_US = 2_000_000  # the longest silence that the agent waits for at the end of a turn
 _PLACED = {INPUT_TEXT, OUTPUT_TEXT, DELEGATED, COMMITTED, *_ACKS}
 
 
@@ -270,6 +272,7 @@ class LiveScorer:
         heard = self.texts(INPUT_TEXT)
         words = self.header.words
         self.turns, owner = find_turns(self.audio, heard, words.get("caller", [])) if whole else ([], [])
+        self._settle_stops()
         for text, index in zip(heard, owner, strict=False):
             if index >= 0:
                 self.hang(text.frame, ("turn.start", index), self.home(index), text.start_us)
@@ -296,14 +299,31 @@ class LiveScorer:
     def stop(self, turn: ScoredTurn) -> int:
         return (turn.home_us or 0) + turn.stop_at_us
 
+    def _settle_stops(self) -> None:
+        """A turn is over for the agent some time after its last sound: as is told where it was delegated or committed,
+        and usually so long elsewhere."""
+        told: dict[int, int] = {}
+        for frame in self.frames:
+            if frame.kind in (DELEGATED, COMMITTED):
+                turn = self._begun(frame)
+                late_us = _position(frame.event or {}) - self.stop(turn) if turn is not None else -1
+                if turn is not None and 0 <= late_us <= _LATE_US:
+                    told[turn.index] = min(late_us, told.get(turn.index, late_us))
+        usual_us = round(statistics.median_low(told.values())) if told else 0
+        for turn in self.turns:
+            turn.stop_at_us += told.get(turn.index, usual_us)
+
+    def _begun(self, frame: ScoredFrame) -> ScoredTurn | None:
+        """The turn that had begun last where a frame stands."""
+        position_us = max(_position(frame.event or {}), self.stood(frame.t_us))
+        return next((turn for turn in reversed(self.turns) if self.home(turn.index) <= position_us), None)
+
     def _follow_turn(self, frame: ScoredFrame) -> None:
         """A delegation or a turn's final text belongs to the turn before it."""
-        position_us = _position(frame.event or {})
-        begun = [turn for turn in self.turns if self.home(turn.index) <= max(position_us, self.stood(frame.t_us))]
-        if not begun:
+        turn = self._begun(frame)
+        if turn is None:
             return
-        turn = begun[-1]
-        stop_us = self.stop(turn)
+        position_us, stop_us = _position(frame.event or {}), self.stop(turn)
         if self.stood(frame.t_us) >= stop_us:
             self.hang(frame, ("turn.stop", turn.index), stop_us, max(position_us, stop_us))
         else:
@@ -313,8 +333,9 @@ class LiveScorer:
 def _position(event: dict[str, Any]) -> int:
     """Where an event says that it lies, in µs of the timeline."""
     value = event.get("start_ms", event.get("offset_ms"))
-    if event.get("type") == COMMITTED:
-        value = event.get("end_ms", value)
+    if event.get("type") == COMMITTED:  # its window is the whole turn's
+        end_ms = event.get("end_ms")
+        value = end_ms - 200 if isinstance(end_ms, int) else value
     return value * 1000 if isinstance(value, int) else 0
 
 
