@@ -1,7 +1,6 @@
 """Bugs in what a client does when its connection is lost."""
 
 import asyncio
-import json
 from contextlib import suppress
 from typing import Any
 
@@ -26,23 +25,19 @@ class Reconnecting(Call):
         self._owes = False  # whether the caller waits for an answer
 
     async def _receive(self) -> None:
-        self._ready.set()
         for _ in range(self.most):
-            await self._events()
+            self._ready.set()
+            await super()._receive()
             self._ready.clear()
             if not await self.reconnected():
                 return
-            self._ready.set()
-        self.end("the connection was lost too often")
+        super().end("the connection was lost too often")
 
-    async def _events(self) -> None:
-        """Deal with events until the connection is lost."""
-        with suppress(ConnectionClosed):
-            while True:
-                message = await self._connection.recv()
-                with suppress(AttributeError, KeyError, TypeError, ValueError):
-                    self.on_event(json.loads(message))
-        self.line.note("the connection was lost")
+    def end(self, reason: str) -> None:
+        if reason.startswith("the connection was lost"):
+            self.line.note(reason)  # which is not the end
+        else:
+            super().end(reason)
 
     async def reconnected(self) -> bool:
         """Connect again. False: the call is over."""
@@ -52,7 +47,7 @@ class Reconnecting(Call):
                 await self._set_up()
                 await self._remind()
         except (CallFailed, ConnectionClosed, TimeoutError) as failure:
-            self.end(f"no new connection: {failure}")
+            super().end(f"no new connection: {failure}")
             return False
         return True
 
@@ -104,7 +99,8 @@ class AnyFrame(Call):
     pong_s: float | None = None
 
     async def _talk(self, headers: dict[str, str]) -> None:
-        self._socket = await connect(self.line.url, additional_headers=headers, ping_timeout=self.pong_s)
+        options = {"max_size": None, "compression": None, "close_timeout": 2, "ping_timeout": self.pong_s}
+        self._socket = await connect(self.line.url, additional_headers=headers, **options)
         await self._set_up()
         self._uplink.open()
         self.spawn(self._uplink.flush())
