@@ -142,14 +142,16 @@ class _Slot:
     def __init__(self, busy_s: float) -> None:
         self.child: subprocess.Popen[bytes] | None = None
         self.jobs = 0
+        self._greeted = False
         self._busy_s = busy_s
         self._said: Any = None
         self._lock = threading.Lock()
         self._closed = False
 
     def ask(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
-        """Have one job done. Anything but _Died: the job cannot be sent."""
+        """Have one job done. SimrtError: there is no process to do it; any other but _Died: the job cannot be sent."""
         child = self._ready()
+        self._greet(child)
         assert child.stdin is not None
         assert child.stdout is not None
         overdue = threading.Event()
@@ -181,6 +183,17 @@ class _Slot:
             self.end()  # it ends by itself; do not give it another job
         return fine, value
 
+    def _greet(self, child: "subprocess.Popen[bytes]") -> None:
+        """Wait until a new process is there; one that fails before it has a job is not the job's doing."""
+        assert child.stdout is not None
+        if not self._greeted:
+            self._greeted = receive(child.stdout) is not None
+        if not self._greeted:
+            death = self._dead(child)
+            if child.returncode < 0:  # somebody has killed it
+                raise death
+            raise SimrtError(f"no process can be started to make calls: {death}")
+
     def _ready(self) -> "subprocess.Popen[bytes]":
         with self._lock:
             if self._closed:
@@ -188,7 +201,7 @@ class _Slot:
             if self.child is None or self.child.poll() is not None:
                 self._forget()
                 self._said = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
-                self.jobs = 0
+                self.jobs, self._greeted = 0, False
                 program = f"import sys; sys.path[:] = {sys.path!r}\nfrom simrt.explore.worker import main\n"
                 command = [sys.executable, "-c", f"{program}main({self._busy_s!r})"]
                 self.child = subprocess.Popen(

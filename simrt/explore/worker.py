@@ -108,6 +108,7 @@ def main(busy_s: float) -> None:
     watchdog = Watchdog(busy_s, out)
     import simrt.explore.job  # noqa: F401  the first job need not wait for it
 
+    send(out, "ready")
     gc.freeze()
     count = 0
     while True:

@@ -115,6 +115,12 @@ def test_a_job_that_kills_each_process_is_given_up_and_its_last_words_told(pool:
     assert pool.submit(noise).result()
 
 
+def test_a_process_that_cannot_be_started_is_not_the_jobs_doing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["nowhere"])
+    with Processes(1) as pool, pytest.raises(SimrtError, match=r"no process can be started .* last said .*Error"):
+        pool.submit(noise).result()
+
+
 def test_a_process_is_replaced_after_its_share_of_jobs() -> None:
     with Processes(1, recycle=2) as pool:
         pids = [pool.submit(noise).result() for _ in range(4)]
