@@ -46,6 +46,19 @@ class Parcel(LiveDesk):
     `book`: an OrderBook or where its file is (default: a file of its own, gone with the desk).
     """
 
+    cassettes: ClassVar[tuple[str, ...]] = (
+        "parcel-status",
+        "slow-lookup",
+        "cancel-yes",
+        "cancel-no",
+        "cancel-yes-then-no",
+        "unattached-dropped",
+        "interrupted-result",
+        "late-result",
+        "unknown-number",
+        "verified",
+        "one-more",
+    )
     progress: ClassVar[Kind] = "thinking"  # of work that is under way: nothing to tell the caller
 
     instructions = (
