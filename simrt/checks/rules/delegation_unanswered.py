@@ -1,0 +1,50 @@
+"""The agent delegated something, and the client never told it what came of it.
+
+A listener hears "let me check that for you", and then nothing, or an agent that makes something up. A delegation is a
+question without words; the client works it out from the transcript, and owes the agent a `session.commentary.append`
+with its `delegation_id`. What the caller says meanwhile does not call it off: a late result is still a result.
+`session.thinking.append` alone tells the agent something that it will not say.
+
+Who ends the session owes the answer as well, however short the time was.
+
+To mend: answer each delegation, also when there is nothing to be found, or nothing to be understood ("ask the caller
+to repeat it"); do the work in a task of its own that no interruption cancels.
+"""
+
+from collections.abc import Iterator
+
+from simrt.checks.base import Finding, found, rule
+from simrt.checks.case import Case
+from simrt.checks.live import closed_by_client, delegated, live_connections, session_span, told
+
+
+@rule("LIV603", "delegation-unanswered", "A delegation never got a commentary")
+def check(case: Case) -> Iterator[Finding]:
+    """Each delegation that had the time, and to which nothing was said, nor to the agent at large after it."""
+    if not case.timed:
+        return
+    for connection in live_connections(case):
+        _, end_us = session_span(case, connection)
+        events = {e.text("delegation", "id"): e for e in connection.events if e.kind == "session.delegation.created"}
+        loose = [
+            one.t_us
+            for one in told(case, connection)
+            if one.append.kind == "commentary" and one.append.delegation_id is None
+        ]
+        for delegation in delegated(case, connection):
+            created = events.get(delegation.id)
+            if created is None or delegation.outcome not in ("never answered", "progress only"):
+                continue
+            waited_ms = (end_us - created.t_us) / 1000
+            ended = closed_by_client(case, connection) is not None
+            if (waited_ms < case.limits.tool_ms and not ended) or any(t_us >= created.t_us for t_us in loose):
+                continue
+            how = "was never answered" if not delegation.appends else "got thinking, and never a commentary"
+            after = "the client ended the session" if waited_ms < case.limits.tool_ms else "the session went on for"
+            yield found(
+                created,
+                f"delegation {delegation.id} {how}; {after} {waited_ms / 1000:.1f} s"
+                + (" later" if waited_ms < case.limits.tool_ms else ""),
+                delegation=delegation.id,
+                outcome=delegation.outcome,
+            )
