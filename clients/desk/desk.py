@@ -47,6 +47,7 @@ class Desk(ABC):
         self.playout = Playout(line)
         self.turns = Turns()
         self.session_id = ""  # the server's
+        self.caller_turns = 0  # how often the caller began to speak
         self._tools = {tool.name: tool for tool in self.tools()}
         self._call_names: dict[str, str] = {}
         self._calls_seen: set[str] = set()
@@ -207,6 +208,7 @@ class Desk(ABC):
             case "response.output_audio.done" | "response.audio.done":
                 self.playout.complete(event["response_id"])
             case "input_audio_buffer.speech_started":
+                self.caller_turns += 1
                 self._barge_in()
             case "response.output_item.added":
                 item = event["item"]

@@ -35,15 +35,16 @@ class GoodbyeDesk(Desk):
 
         At most 8 s from `end_call`. False: it may not, the caller has talked over the goodbye, or it broke down.
         """
-        done = self.outcome(call.response_id)
+        done, turns = self.outcome(call.response_id), self.caller_turns
         try:
             async with asyncio.timeout(HANG_UP_CAP_S):
                 if await asyncio.shield(done) == "completed":
                     await self.line.speaker.drain()
         except TimeoutError:
-            if not self.playout.lost_audio_of(call.response_id):
+            if not self.playout.lost_audio_of(call.response_id) and self.caller_turns == turns:
                 self.line.note(f"the goodbye was not over {HANG_UP_CAP_S} s after end_call: hang-up cap hit")
                 return True
+            return False
         whole = done.done() and done.result() == "completed"
         return whole and not self.playout.lost_audio_of(call.response_id)
 

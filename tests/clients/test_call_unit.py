@@ -628,6 +628,17 @@ def test_call_stays_on_the_line_unless_the_goodbye_is_completed(status: str, tol
     assert outcome.line.hung_up_by == "caller"
 
 
+def test_call_does_not_hang_up_at_the_cap_on_a_caller_who_speaks() -> None:
+    async def script(server: Server) -> None:
+        await ending(2300, done=None)(server)
+        await asyncio.sleep(3)
+        await server.send("input_audio_buffer.speech_started", audio_start_ms=0, item_id="u")
+
+    outcome = play(Call, script, caller_hangs_up_s=12)
+    assert "still open" in outcome.outputs[0][1]["message"]
+    assert outcome.line.hung_up_by == "caller"
+
+
 @pytest.mark.parametrize("client", [NaiveCall, DrainCall])
 def test_the_wrong_clients_hang_up_on_a_caller_who_talks_over_the_goodbye(client: type[Desk]) -> None:
     outcome = play(client, talked_over(done_first=False))
