@@ -72,14 +72,18 @@ class Reconnecting(Call):
         super().on_event(event)
         match event.get("type"):
             case "conversation.item.input_audio_transcription.completed":
-                self._said.append(("user", event["transcript"]))
+                self._write("user", event["transcript"])
             case "response.output_audio_transcript.done":
-                self._said.append(("assistant", event["transcript"]))
+                self._write("assistant", event["transcript"])
             case "input_audio_buffer.committed":
                 self._owes = True
             case "response.done":
                 output = event["response"].get("output") or []
                 self._owes = any(item.get("type") == "function_call" for item in output)
+
+    def _write(self, role: str, text: str) -> None:
+        if (role, text) not in self._said:  # said again because it was not heard
+            self._said.append((role, text))
 
 
 class Halts(Reconnecting):

@@ -140,6 +140,6 @@ EXHIBITS = (
         LoudParcel,
         Parcel,
         "slow-lookup",
-        (),
+        ("LIV604",),
     ),
 )
