@@ -74,7 +74,10 @@ def _place_words(path: Path, stage: Stage) -> None:
     ]
     agent: list[Word] = []
     start_ms = 0.0
+    silent = isinstance(session, LiveSession) and not session.rules.kugel  # the agent's audio has silence in between
     for reply, sent_us in sent:
+        if isinstance(session, LiveSession) and silent:
+            start_ms = session.track.started[reply.index] / 1000
         agent.extend(
             Word(word.text, round(start_ms + word.start_ms), round(start_ms + word.end_ms))
             for word in reply.words or []

@@ -1,5 +1,7 @@
 """The caller's clips and the words of both sides, cut out of a recording's audio."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from simrt.audio import PCM24, AudioFormat, Samples, resample
@@ -67,10 +69,15 @@ def cut_clip(turn: ScoredTurn, audio: CallerAudio, words: list[Word]) -> bool:
     return True
 
 
-def place_words(replies: list[ScoredReply], words: list[Word]) -> None:
-    """Give each reply its words, out of all of the agent's in ms of its audio; None where there are none."""
+def place_words(replies: list[ScoredReply], words: list[Word], starts_ms: Sequence[int] | None = None) -> None:
+    """Give each reply its words, out of all of the agent's in ms of its audio; None where there are none.
+
+    `starts_ms`: where each reply begins in that audio, if not one right after the other.
+    """
     start = 0
-    for reply in replies:
+    for number, reply in enumerate(replies):
+        if starts_ms is not None:
+            start = starts_ms[number]
         end = start + reply.audio_us // 1000
         mine = [word for word in words if start <= word.start_ms < end]
         reply.words = [Word(word.text, word.start_ms - start, word.end_ms - start) for word in mine] or None

@@ -282,7 +282,8 @@ class LiveScorer:
         replies = LiveReplies(self)
         replies.find()
         self.replies = replies.replies
-        place_words(self.replies, words.get("agent", []))
+        starts = None if self.kugel else [reply.home_us // 1000 for reply in self.replies]
+        place_words(self.replies, words.get("agent", []), starts)
 
     def texts(self, kind: str) -> list[Text]:
         found = []

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from simrt.cassette.header import Header
+from simrt.cassette.header import Header, Word
 from simrt.cassette.importers import import_file
 from simrt.cassette.store import Cassette
 from simrt.replay.authored_live import with_barge_in_live
@@ -256,6 +256,24 @@ def test_a_recorded_interruption_comes_back(profile: str, session: dict[str, obj
     cut = build_score(cassette).replies[1]
     assert cut.cause == ("commentary", 0)
     assert STATUS.startswith(cut.text) or session
+
+
+@pytest.mark.parametrize(("profile", "session"), SHAPES, ids=["openai", "kugel", "kugel-ahead"])
+def test_the_words_of_the_header_are_placed_on_the_replies(profile: str, session: dict[str, object]) -> None:
+    """They count from the first sample of the agent's audio, which has silence between replies, or has none."""
+    call = take(profile, bool(session))
+    words, at_ms = [], 0.0
+    for reply in call.session.score.replies:
+        at_ms = at_ms if session else call.live.track.started[reply.index] / 1000
+        words += [Word(w.text, round(at_ms + w.start_ms), round(at_ms + w.end_ms)) for w in reply.words or []]
+        at_ms += reply.audio_us / 1000
+    found = build_score(recorded(call, words={"agent": words})).replies
+    for reply, original in zip(found, call.session.score.replies, strict=True):
+        assert [word.text for word in reply.words or []] == reply.text.split()
+        # silence before its first sound is not the reply's own
+        begins = 0 if session else (reply.home_us - call.live.track.started[original.index]) / 1000
+        for word, meant in zip(reply.words or [], original.words or [], strict=True):
+            assert word.start_ms == pytest.approx(meant.start_ms - begins, abs=1)
 
 
 def test_a_caller_who_keeps_silent_is_not_delegated() -> None:
