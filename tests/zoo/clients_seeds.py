@@ -59,7 +59,7 @@ EXHIBITS = (
         BeforeDesk,
         RefundDesk,
         "refund-asked",
-        ("EFF501", "AGT210"),
+        ("AGT210", "EFF501"),
     ),
     Exhibit(
         "SentDesk",
@@ -95,7 +95,7 @@ EXHIBITS = (
         GatedParcel,
         Parcel,
         "slow-lookup",
-        ("EFF501",),
+        ("LIV601", "EFF501"),
     ),
     Exhibit(
         "AppendedParcel",
@@ -122,7 +122,7 @@ EXHIBITS = (
         ForgetfulParcel,
         Parcel,
         "late-result",
-        ("EFF501",),
+        ("LIV603", "EFF501"),
     ),
     Exhibit(
         "HastyParcel",
@@ -131,7 +131,7 @@ EXHIBITS = (
         HastyParcel,
         Parcel,
         "one-more",
-        ("EFF501",),
+        ("LIV607", "LIV603", "EFF501"),
     ),
     Exhibit(
         "LoudParcel",

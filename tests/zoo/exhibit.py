@@ -10,8 +10,8 @@ class Exhibit:
 
     `row`: its number in the list of reports ("B01"), or what the client is called. `report`: where it was told, and
     `met`: what people met. `bug` and `mended` take a Line and have `run()`. `cassette`: a script of tests.zoo.scripts,
-    or a shipped cassette. `codes`: the rules that name the matter; one of them is enough. `plan`: the shortest plan
-    known to bring it out (empty: the call as it is does), with `seed`.
+    or a shipped cassette. `codes`: the rules that name the matter, the one that does so best first; one of them is
+    enough. `plan`: the shortest plan known to bring it out (empty: the call as it is does), with `seed`.
     """
 
     row: str

@@ -23,8 +23,9 @@ class Seen(msgspec.Struct, frozen=True):
 
     @property
     def first(self) -> Failure | None:
-        """What flagged it first; of those that did in the same run, the shortest plan."""
-        return min(self.flagged, key=lambda one: (one.found_in, len(one.plan), one.code), default=None)
+        """What flagged it first; of the rules that did in the same run, the one that the exhibit names first."""
+        codes = self.exhibit.codes
+        return min(self.flagged, key=lambda one: (one.found_in, codes.index(one.code)), default=None)
 
 
 def search(exhibit: Exhibit, crew: Crew, *, runs: int = 200, seed: int = 0) -> Seen:
