@@ -11,7 +11,6 @@ from simrt.caller.clip import fixture_clip
 from simrt.cassette.header import Header
 from simrt.cassette.script import Reply, Script, Step, Tool, Turn
 from simrt.cassette.store import Cassette, save
-from simrt.scripts.parcel import PARCEL
 from simrt.scripts.parts import PICKUP, goodbye, patience, reply, turn
 from simrt.trace import Trace
 
@@ -148,7 +147,6 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
     "refund-twice": refund_twice,
     "refund-missed": refund_missed,
     "refund-asked": refund_asked,
-    **PARCEL,
 }
 
 
@@ -161,8 +159,7 @@ def cassette(name: str) -> str:
     if name not in SCRIPTS:
         return name
     script = SCRIPTS[name]()
-    profile = "kugel" if script.dialect == "live" else "openai"
-    header = Header(dialect=script.dialect, profile=profile, how="authored", origin=f"tests.zoo.scripts: {name}")
+    header = Header(how="authored", origin=f"tests.zoo.scripts: {name}")
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER, prefix=".new-") as folder:
         made, place = Path(folder) / name, FOLDER / name
