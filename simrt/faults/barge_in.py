@@ -17,7 +17,7 @@ from simrt.errors import PlanError
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.rewrite import Again, again, broken, brought_by_turn, first_of_turn, moved_lines, response_of
-from simrt.faults.speech import check_place, heard_cue, reply_of, turn_of
+from simrt.faults.speech import REST_US, check_place, heard_cue, reply_of, turn_of
 from simrt.replay.authored_live import with_barge_in_live
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
@@ -83,7 +83,9 @@ class BargeIn(Fault, frozen=True):
 
     def says(self, score: Score) -> list[Say]:
         """The clip, beside whatever else the caller says."""
-        return [Say(fixture_clip(self.clip), heard_cue(self, score, self.reply, self.at), parallel=True)]
+        return [
+            Say(fixture_clip(self.clip), heard_cue(self, score, self.reply, self.at), parallel=True, rest_us=REST_US)
+        ]
 
     def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
         """The rest comes after the answer."""

@@ -18,7 +18,7 @@ from simrt.caller.cue import Say
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.rewrite import Again, again, broken, first_of_turn, moved_lines, response_of
-from simrt.faults.speech import check_place, heard_cue, turn_of
+from simrt.faults.speech import REST_US, check_place, heard_cue, turn_of
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
 
@@ -59,7 +59,7 @@ class Cough(Fault, frozen=True):
 
     def says(self, score: Score) -> list[Say]:
         """The cough."""
-        return [Say(cough(), heard_cue(self, score, self.reply, self.at), parallel=True)]
+        return [Say(cough(), heard_cue(self, score, self.reply, self.at), parallel=True, rest_us=REST_US)]
 
     def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
         """What the caller says to the whole reply is said when that was heard."""

@@ -15,7 +15,7 @@ from simrt.caller.cue import Cue, Say
 from simrt.faults.base import Armed, Context, Fault, Ms, Send
 from simrt.faults.draw import Draw
 from simrt.faults.rewrite import first_of_turn, moved_lines, response_of
-from simrt.faults.speech import check_new, reply_of, turn_of
+from simrt.faults.speech import REST_US, check_new, reply_of, turn_of
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
 
@@ -56,7 +56,7 @@ class ExtraTurn(Fault, frozen=True):
 
     def says(self, score: Score) -> list[Say]:
         """The clip, beside whatever else the caller says."""
-        return [Say(fixture_clip(self.clip), self._cue(score), parallel=True)]
+        return [Say(fixture_clip(self.clip), self._cue(score), parallel=True, rest_us=REST_US)]
 
     def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
         """The rest comes after the answer."""

@@ -19,7 +19,7 @@ from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw
 from simrt.faults.extra_turn import TakenTurn
 from simrt.faults.rewrite import broken, brought_by_turn, frames_of
-from simrt.faults.speech import check_new, turn_of
+from simrt.faults.speech import REST_US, check_new, turn_of
 from simrt.replay.edit import patched, with_turn
 from simrt.replay.score import Score, ScoredFrame
 
@@ -64,7 +64,7 @@ class SpeaksOn(Fault, frozen=True):
 
     def says(self, score: Score) -> list[Say]:
         """The clip, beside whatever else the caller says."""
-        return [Say(fixture_clip(self.clip), self._cue(score), parallel=True)]
+        return [Say(fixture_clip(self.clip), self._cue(score), parallel=True, rest_us=REST_US)]
 
     def arm(self, context: Context, number: int) -> Armed:
         """Notes when the server takes the turn."""

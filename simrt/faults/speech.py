@@ -8,6 +8,8 @@ from simrt.cassette.script import Hearing, Reply, Turn
 from simrt.faults.base import Fault
 from simrt.replay.score import Score
 
+REST_US = 1_500_000  # having spoken, the caller gives the server time to end the turn and to begin an answer
+
 
 def turn_of(clip: Clip, cue: Cue, hearing: Hearing = "turn") -> Turn:
     """A clip as a scripted turn."""

@@ -3,6 +3,7 @@ import pytest
 from simrt.faults import BargeIn, parse_plan
 from tests.replay.hand import Call, answer_tools, samples_of, update
 
+from .calls import called, replies
 from .runs import fired, front_desk, plain, refused, times, whole_call
 
 
@@ -46,6 +47,28 @@ def test_without_an_answer_the_server_takes_the_turn_and_says_nothing() -> None:
     assert len(call.ear.turns) == 3
     assert times(call, "response.created")[-1] < times(call, "input_audio_buffer.speech_started")[-1]
     assert [reply for reply, _, _ in call.ear.ended] == [0, 1]
+
+
+def test_a_client_that_asks_for_a_response_then_gets_the_reply_again() -> None:
+    call = talked_over("barge-in")
+    call.send(call.got[-1].ms + 100, {"type": "response.create"})
+    call.run(1e6)
+    assert [(reply, cut) for reply, _, cut in call.ear.ended] == [(0, False), (1, True), ("again-0", False)]
+    assert call.errors() == []
+
+
+def test_after_the_last_reply_the_caller_thanks_and_hears_it_again() -> None:
+    result = called("barge-in:answer=breakfast")
+    assert replies(result) == [(0, False), (1, True), ("answer-0", False), ("again-0", False)]
+    assert [turn.transcript for turn in result.caller_turns][-1] == "Great, that's all. Bye."
+    assert result.closed_by == "client"
+    assert result.verdict.clean
+
+
+def test_after_another_reply_the_caller_goes_on_when_the_answer_is_over() -> None:
+    result = called("barge-in:reply=0,at=1s,answer=breakfast")
+    assert replies(result) == [(0, True), ("answer-0", False), (1, False)]
+    assert result.verdict.clean
 
 
 def test_the_answer_is_named_by_the_place_in_the_plan() -> None:
