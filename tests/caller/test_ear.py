@@ -265,7 +265,7 @@ def test_real_speech_with_a_hole_and_a_repeat(room: Room, path: Path, frame_ms: 
     missing = [word for word in speech.words if word.start_ms < 800 and word.end_ms > 600]
     said = entry.heard_text.split()
     assert len(said) in (len(speech.words) - len(missing), len(speech.words) - len(missing) + 1)
-    assert said[-1] == speech.words[-1].text
+    assert said[-1] == speech.words[-1].text or speech.words[-1] in missing
     assert entry.cut_off
 
 
