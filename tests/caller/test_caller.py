@@ -199,6 +199,52 @@ def test_a_cue_for_a_reply_that_is_not_there_is_an_error_at_once(room: Room) -> 
         Caller(says(("reply[2].end", 100)), room.line, room.ear, replies=2)
 
 
+def test_a_line_may_wait_for_the_end_of_another(room: Room) -> None:
+    aside = Say(clip(50, name="aside"), parse_cue("turn[1].end+900ms"), parallel=True)
+    caller = start(room, ("pickup+100ms", 200), ("pickup+500ms", 300), parallel=(aside,))
+    room.run_until(3000)
+    assert [(u.clip.name, u.started_us / 1000) for u in caller.utterances][-1] == ("aside", 1700)
+
+
+def test_for_a_while_after_a_line_nothing_else_is_said(room: Room) -> None:
+    aside = Say(clip(100, name="aside"), parse_cue("pickup+200ms"), parallel=True, rest_us=1_500_000)
+    caller = start(room, ("pickup+500ms", 100), parallel=(aside,))
+    room.run_until(3000)
+    assert times(caller) == [(200, 300), (1800, 1900)]
+
+
+def test_or_nothing_ever_again(room: Room) -> None:
+    silent = Say(clip(0, name="nothing"), parse_cue("pickup+200ms"), parallel=True, rest_us=None)
+    caller = start(room, ("pickup+500ms", 100), ("pickup+700ms", 100), parallel=(silent,))
+    room.run_until(30_000)
+    assert times(caller) == []
+    assert len(caller.unsaid) == 2
+
+
+def test_meanwhile_the_microphone_may_give_nothing(room: Room) -> None:
+    gap = Say(clip(0, name="nothing"), parse_cue("pickup+210ms"), parallel=True, rest_us=400_000, gap=True)
+    start(room, parallel=(gap,))
+    ends: list[float] = []
+
+    async def main() -> None:
+        async for _ in room.microphone:
+            ends.append(room.ms)
+
+    room.at(1000, room.line.cut, "client")
+    room.run(main())
+    assert ends == [20.0 * k for k in range(1, 12)] + [20.0 * k for k in range(32, 50)]
+
+
+def test_who_listens_is_told_of_whatever_the_caller_does(room: Room) -> None:
+    leave = Say(clip(0, name="nothing"), parse_cue("pickup+300ms"), parallel=True, leave=True)
+    caller = start(room, ("pickup+100ms", 100), parallel=(leave,))
+    told: list[tuple[str, float]] = []
+    caller.acted.append(lambda say: told.append((say.clip.name, room.ms)))
+    room.run_until(1000)
+    assert told == [("clip-0", 100), ("nothing", 300)]
+    assert room.line.hung_up_by == "caller"
+
+
 def test_hanging_up_ends_the_caller(room: Room) -> None:
     say(room, 0, noise(800), 0, pace=0)
     caller = start(

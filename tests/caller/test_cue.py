@@ -16,6 +16,8 @@ from simrt.errors import SimrtError
         ('reply["answer-0"].end+600ms', Cue("end", "answer-0", 600_000)),
         ("line.quiet+800ms", Cue("quiet", None, 800_000)),
         ("line.quiet+0.25ms", Cue("quiet", None, 250)),
+        ("turn[0].end+900ms", Cue("said", None, 900_000, 0)),
+        ("turn[12].end", Cue("said", None, 0, 12)),
     ],
 )
 def test_reads_and_writes_the_same_text(text: str, cue: Cue) -> None:
@@ -37,6 +39,9 @@ def test_single_quotes_are_quotes() -> None:
     [
         ("repy[0].end+600ms", "did you mean reply?"),
         ("reply[0].ende+600ms", "did you mean reply[0].end?"),
+        ("turn.end", "Write turn[0].end for the first"),
+        ("turn[-1].end", "Write turn[0].end for the first"),
+        ("turn[0].start", "write turn[0].end"),
         ("reply[0].finished", "write reply[0].start or reply[0].heard or reply[0].end"),
         ("reply[0]+600ms", "reply[0] needs a moment"),
         ("reply.end", "reply[-1] for the last"),

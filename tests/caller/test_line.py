@@ -163,6 +163,30 @@ def test_a_muted_microphone_lets_nothing_through(room: Room) -> None:
     assert np.array_equal(audio, expected)
 
 
+def test_a_line_that_sends_no_silence_gives_no_frames(room: Room) -> None:
+    room.at(30, room.microphone.skip, 90_000, 500_000)
+    ends: list[float] = []
+
+    async def main() -> None:
+        for _ in range(8):
+            await anext(room.microphone)
+            ends.append(room.ms)
+
+    room.run(main())
+    assert ends == [20, 40, 60, 80, 100, 520, 540, 560]
+    assert not room.microphone.gives(10)
+
+
+def test_or_never_again_until_it_is_hung_up(room: Room) -> None:
+    room.microphone.skip(50_000, None)
+    room.at(3000, room.line.cut, "caller")
+
+    async def main() -> int:
+        return len([frame async for frame in room.microphone])
+
+    assert room.run(main()) == 3
+
+
 def test_the_microphone_ends_at_hang_up(room: Room) -> None:
     room.at(50, room.line.cut, "caller")
 
