@@ -8,7 +8,8 @@ reply in between (a tool's output, a reminder, an idle prompt), that plays sound
 
 To mend: hold what you want said until `speech_stopped`; stop the speaker on `speech_started`.
 
-The limit is `talk_over_ms` in one turn. An old reply that runs on is in AGT203, unless `interrupt_response` is off.
+The limit is `talk_over_ms` in one turn. An old reply that runs on is in AGT203, unless `interrupt_response` is off; a
+reply that the server begins by itself is its own affair.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from collections.abc import Iterator
 from simrt.checks.barge_in import interrupts
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
-from simrt.checks.hearing import overlap, united
+from simrt.checks.events import Event
+from simrt.checks.hearing import Heard, overlap, united
 
 
 @rule("AGT212", "caller-talked-over", "The agent is heard for too long while the caller talks")
@@ -29,9 +31,8 @@ def check(case: Case) -> Iterator[Finding]:
         event = turn.started
         if event is None or (turn.text is not None and not turn.text.strip()):
             continue
-        begun = [r for r in case.responses if r.connection == turn.connection and r.first_us < event.t_us]
-        old = {id(piece) for response in begun for piece in response.pieces} if interrupts(case, event) else set()
-        heard = united((h.start_us, h.end_us) for h in hearing.heard if id(h.piece) not in old)
+        mine = [h for h in hearing.heard if _by_the_client(case, event, h)]
+        heard = united((h.start_us, h.end_us) for h in mine)
         end_us = min(case.end_us, turn.over_us if turn.over_us is not None else case.end_us)
         talking = [(max(low, event.t_us), min(high, end_us)) for low, high in case.caller_speech]
         over_us = sum(overlap(heard, low, high) for low, high in talking if low < high)
@@ -39,3 +40,17 @@ def check(case: Case) -> Iterator[Finding]:
             yield found(
                 event, f"the agent is heard for {over_us / 1000:.0f} ms while the caller talks", over_ms=over_us / 1000
             )
+
+
+def _by_the_client(case: Case, started: Event, heard: Heard) -> bool:
+    """Whether the client is to blame for this sound while the caller talks: a sound of its own, a reply that it has
+    asked for, or an old one where nobody else stops it."""
+    if heard.piece is None:
+        return heard.kind == "foreign"
+    piece = heard.piece.event
+    response = case.response(piece.connection, piece.text("response_id"))
+    if response is None or piece.connection != started.connection:
+        return False
+    if response.first_us < started.t_us:
+        return not interrupts(case, started)
+    return response.asked is not None
