@@ -21,7 +21,7 @@ from simrt.caller.cue import ReplyKey
 from simrt.dialect import live_events
 from simrt.dialect.live import INPUT_AUDIO, OUTPUT_AUDIO, session_format
 from simrt.dialect.live_rules import BAD_AUDIO, NOT_JSON, Problem, Rules
-from simrt.faults.base import End, Fault, Send
+from simrt.faults.base import Armed, End, Fault, Send
 from simrt.replay.live_appends import APPENDS, Appends
 from simrt.replay.live_timeline import TURN, Timeline
 from simrt.replay.live_track import CANCELLED, Track
@@ -76,6 +76,7 @@ class LiveSession(Session):
         self.counts: dict[str, int] = {}
         self.recorded = {(e.kind, e.nth): e for e in score.client_events}
         self.asked: set[Cause] = set()
+        self._gates = [armed for armed in self.armed if type(armed).gate is not Armed.gate]
         self._repeated: str | bytes | None = None
         self._repeated_audio = b""
         self._made = 0
@@ -96,6 +97,8 @@ class LiveSession(Session):
         if kind == INPUT_AUDIO:
             self._append(event, payload, now_us)
             return
+        if any(armed.gate(event, now_us) for armed in self._gates):
+            return
         kind = str(kind)
         cause = (kind, self.counts.get(kind, 0))
         self.counts[kind] = cause[1] + 1
@@ -108,12 +111,13 @@ class LiveSession(Session):
             self._name(recorded.event or {}, event)
         answers = self.score.answers.get(cause, ())
         refused = [frame for frame in answers if frame.kind == "error" and kind != "session.close"]
-        if refused and recorded is not None and same(recorded.event, event):
+        as_recorded = recorded is not None and same(recorded.event, event)
+        if refused and (as_recorded or kind == "session.start"):  # a session is refused whatever it is to be
             self.happened(cause, now_us)
             self._note_refusal(event, str(((refused[0].event or {}).get("error") or {}).get("code")), now_us)
             return
         self.cut.update(frame.index for frame in refused)
-        problem = None if recorded is not None and same(recorded.event, event) else self.rules.refuse(event)
+        problem = None if as_recorded else self.rules.refuse(event)
         if problem is not None:
             self.refuse(event, problem, now_us)
         else:
@@ -364,4 +368,6 @@ class LiveSession(Session):
         """Also the client events that never came."""
         verdict = super().final_verdict()
         verdict.unasked = [kind for kind, nth in self.recorded if (kind, nth) not in self.asked]
+        if self.score.authored:
+            verdict.unasked += [f"session.commentary.append ({text})" for text in self.appends.unanswered()]
         return verdict

@@ -147,6 +147,11 @@ class Appends:
         best = max(fits, key=lambda entry: entry[:2], default=None)
         return best[2] if best is not None and best[0] >= ENOUGH else None
 
+    def unanswered(self) -> list[str]:
+        """What the agent never had occasion to say, since no commentary asked for it."""
+        replies = self.s.score.replies
+        return [r.text for r in replies if r.cause[0] == "commentary" and r.index not in self._said]
+
     def turn_finished(self) -> None:
         """The caller has finished a turn: KugelAudio drops the unattached commentaries that nobody has begun to say."""
         if self.s.score.profile != "kugel":

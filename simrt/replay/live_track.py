@@ -79,7 +79,7 @@ class Track:
         self._slots: dict[int, ScoredFrame] = {}
         self._chunks: dict[object, list[ScoredFrame]] = {}
         self._texts: dict[object, list[ScoredFrame]] = {}
-        self._last_us = self._last_index = 0
+        self._last_us, self._last_place = 0, -1.0
         self._broken: ScoredReply | None = None  # was cut off; the ear is told once its last piece is out
         self._filler: ScoredFrame | None = None
         self._recorded_format = session.score.output_format
@@ -146,9 +146,9 @@ class Track:
         self.s.timeline.wait(self.number * live.slot_us, SLOT, self._step)
 
     def _send(self, frame: ScoredFrame, due_us: int) -> None:
-        if due_us < self._last_us or (due_us == self._last_us and frame.index <= self._last_index):
+        if due_us < self._last_us or (due_us == self._last_us and frame.place <= self._last_place):
             due_us = self._last_us + 1
-        self._last_us, self._last_index = self.s.schedule(frame, due_us), frame.index
+        self._last_us, self._last_place = self.s.schedule(frame, due_us), frame.place
 
     def _next(self, position_us: int) -> None:
         """Begin the reply whose turn it is, unless somebody speaks."""

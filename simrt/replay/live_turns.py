@@ -35,7 +35,6 @@ class LiveTurns:
         self.listener.arrivals = session.timeline
         self.matches: dict[int, Match] = {}
         self.talking: set[int] = set()
-        self.delegated: set[int] = set()
         self._by_index = {turn.index: turn for turn in turns}
         self._ranges: dict[int, tuple[int, int, int]] = {}  # of each transcript delta: turn, first and last word
         self._arrived: dict[int, list[bool]] = {}

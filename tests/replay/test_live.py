@@ -15,6 +15,7 @@ from tests.replay.live_hand import (
     DELEGATED,
     REQUEST,
     SAID,
+    STATUS,
     LiveCall,
     answering,
     parcel,
@@ -133,11 +134,13 @@ def test_a_call_as_scripted_is_clean() -> None:
 
 def test_what_was_never_said_is_unplayed() -> None:
     call = LiveCall(parcel()).stream(500, 14_000, (3500, "parcel-where")).run()
-    assert any(AUDIO in kind for kind in call.session.final_verdict().unplayed)
+    verdict = call.session.final_verdict()
+    assert any(AUDIO in kind for kind in verdict.unplayed)
+    assert verdict.unasked == [f"session.commentary.append ({STATUS})"]
 
 
 def test_a_session_that_never_started_was_never_asked() -> None:
-    assert raw().run(1000).session.final_verdict().unasked == ["session.start"]
+    assert raw().run(1000).session.final_verdict().unasked[0] == "session.start"
 
 
 def test_two_sessions_of_one_score_are_alike() -> None:

@@ -302,3 +302,20 @@ def test_without_any_audio_there_is_the_start() -> None:
     score = build_score(recorded(call))
     assert [frame.cause for frame in score.frames] == [("session.start", 0)]
     assert check_fidelity(recorded(call)).ok
+
+
+def test_a_refused_session_is_refused_again_whatever_is_asked() -> None:
+    refusal = {"type": "error", "event_id": "e", "error": {"type": "rate_limit_error", "code": "rate_limit_exceeded"}}
+    start = {"type": "session.start", "session": {"model": "fluid-1"}}
+    frames = [Frame(1000, "client", encode(start)), Frame(51_000, "server", encode(refusal))]
+    trace = Trace(Opening("/v1/live/sessions"), frames, Closing(52_000, 1013, "busy", "server"))
+    cassette = Cassette(Header(dialect="live", profile="kugel", how="live"), trace)
+    assert check_fidelity(cassette).ok
+    call = LiveCall(build_score(cassette), instructions="Other ones.").run(5000)
+    assert call.codes() == ["rate_limit_exceeded"]
+    assert call.end is not None
+    assert (call.end[0], call.end[1].code) == (51, 1013)
+
+
+def encode(event: dict[str, object]) -> str:
+    return msgspec.json.encode(event).decode()
