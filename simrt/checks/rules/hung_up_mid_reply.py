@@ -25,6 +25,8 @@ def check(case: Case) -> Iterator[Finding]:
     if not spoken:
         return
     last = spoken[-1]
+    if case.connections[last.connection].closed_by in ("server", "network"):
+        return  # nothing more could come
     end_us = case.end_us if case.line is not None else case.connections[last.connection].closed_us
     if end_us is None or not last.active(end_us) or _waited(case, last, end_us) or _interrupted(case, last):
         return
