@@ -23,7 +23,7 @@ class Heard(msgspec.Struct, frozen=True):
     """A stretch of sound that the caller heard, from `start_us` to `end_us`.
 
     `kind`: "new" and "again" are audio that was sent, for the first time or once more: of `piece` (None where it is not
-    known which) from `from_us` to `to_us` of its item. "foreign" was never sent.
+    known which) from `from_us` to `to_us` of its item; it reached the client at `sent_us`. "foreign" was never sent.
     """
 
     start_us: int
@@ -34,6 +34,7 @@ class Heard(msgspec.Struct, frozen=True):
     to_us: int = 0
     converted: bool = False
     source: int = -1
+    sent_us: int | None = None
 
 
 class Hearing:
@@ -114,6 +115,7 @@ class Hearing:
                 start + (min(high, played) - delivery.start) * 1_000_000 // delivery.rate,
                 span.converted,
                 low,
+                delivery.t_us,
             )
 
     def _when(self, position: int) -> int:

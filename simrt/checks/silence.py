@@ -13,7 +13,7 @@ from simrt.checks.base import Limits
 from simrt.checks.calls import Turn
 from simrt.checks.case import Case, once
 from simrt.checks.events import Event
-from simrt.checks.hearing import Stretch, gaps, united
+from simrt.checks.hearing import gaps, united
 from simrt.checks.responses import Ask, Response
 
 Kind = Literal["turn", "cough", "play", "tool", "ask", "answer", "failed", "refused", "server"]
@@ -68,7 +68,7 @@ def dead_air(case: Case, *kinds: Kind) -> Iterator[DeadAir]:
     """The longest quiet stretch of each debt of these kinds that is longer than its limit; none where nobody knows what
     was heard."""
     spoken = case.agent_speech
-    if spoken is None or case.dialect != "realtime":
+    if spoken is None:
         return
     quiet = gaps(united([*spoken, *case.caller_speech]), 0, case.end_us)
     for debt in debts_of(case):
@@ -83,7 +83,9 @@ def dead_air(case: Case, *kinds: Kind) -> Iterator[DeadAir]:
 @once
 def debts_of(case: Case) -> list[Debt]:
     """All debts of a call, in order."""
-    found = [*_turns(case), *_tools(case), *_outputs(case), *_asks(case), *_failures(case), *_audio(case)]
+    found = list(_audio(case))
+    if case.dialect == "realtime":
+        found += [*_turns(case), *_tools(case), *_outputs(case), *_asks(case), *_failures(case)]
     return sorted(found, key=lambda debt: debt.start_us)
 
 
@@ -191,10 +193,17 @@ def _asks(case: Case) -> Iterator[Debt]:
             yield Debt("answer", ask.event.t_us, _given_up(case, ask.event), ask.event)
     for response in case.responses:
         first = response.created or response.asked
-        if first is not None:
-            end_us = min(_given_up(case, first), _delivered(case, response))
-            start_us = first.t_us if response.asked is None else response.asked.t_us
-            yield Debt("answer", start_us, max(start_us, end_us), first)
+        if first is None:
+            continue
+        start_us = first.t_us
+        if response.asked is not None:
+            given_up_us = _given_up(case, response.asked)
+            if given_up_us < first.t_us:  # asked again, before it came after all
+                yield Debt("answer", response.asked.t_us, given_up_us, response.asked)
+            else:
+                start_us = response.asked.t_us
+        end_us = min(_given_up(case, first), _delivered(case, response))
+        yield Debt("answer", start_us, max(start_us, end_us), first)
 
 
 def _given_up(case: Case, event: Event) -> int:
@@ -258,14 +267,19 @@ def _failures(case: Case) -> Iterator[Debt]:
 
 
 def _audio(case: Case) -> Iterator[Debt]:
-    """From the moment when an item could be heard to the moment when it is."""
+    """Whenever the line was quiet before something was heard: since when the client had it."""
     hearing = case.hearing
     if hearing is None:
         return
-    for response in case.responses:
-        for item in response.items:
-            heard = hearing.of(item)
-            playing: Stretch | None = case.playout.get(id(item.pieces[0])) if item.pieces else None
-            if heard and playing is not None and heard[0].start_us > playing[0]:
-                event = item.pieces[0].event
-                yield Debt("play", playing[0], heard[0].start_us, event)
+    quiet_us = 0
+    for heard in sorted(hearing.heard, key=lambda heard: heard.start_us):
+        had_us = heard.sent_us
+        if heard.kind == "new" and had_us is not None and heard.start_us > max(quiet_us, had_us):
+            event = heard.piece.event if heard.piece is not None else _sent_at(case, had_us)
+            if event is not None:
+                yield Debt("play", max(quiet_us, had_us), heard.start_us, event)
+        quiet_us = max(quiet_us, heard.end_us)
+
+
+def _sent_at(case: Case, t_us: int) -> Event | None:
+    return next((event for event in case.events if event.sender == "server" and event.t_us >= t_us), None)

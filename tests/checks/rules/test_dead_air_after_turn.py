@@ -1,5 +1,3 @@
-from typing import Any
-
 from tests.checks.talk import Talk
 
 from .calling import findings
@@ -28,24 +26,6 @@ class NeverAsks(EndsTurns):
     asks = False
 
 
-class Collects(Small):
-    """Plays nothing of an item before all of it is there."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.kept: list[Event] = []
-
-    def play(self, event: Event) -> None:
-        self.kept.append(event)
-
-    async def on_event(self, event: Event) -> None:
-        await super().on_event(event)
-        if event["type"] == "response.output_audio.done":
-            kept, self.kept = self.kept, []
-            for one in kept:
-                super().play(one)
-
-
 class AsksAgain(Small):
     """Asks for another reply when a noise has cut one off."""
 
@@ -61,12 +41,6 @@ def test_a_client_that_ends_the_turns_and_asks_for_nothing() -> None:
     (found,) = findings("AGT209", NeverAsks, "front-desk", cap_ms=30_000)
     assert "asks for no reply" in found.message
     assert findings("AGT209", EndsTurns, "front-desk") == []
-
-
-def test_audio_that_is_kept() -> None:
-    found = findings("AGT209", Collects, "front-desk")
-    assert found
-    assert all("has audio to play" in one.message for one in found)
 
 
 def test_a_cough_that_ends_the_reply() -> None:
