@@ -281,3 +281,29 @@ def test_any_mixture_of_drops_repeats_and_swaps_is_found_to_the_sample(seed: int
         played = {k for number, k, _ in pieces if number == reply}
         assert ear.matcher.ranges(reply, ear.position) == merged([(1200 * k, 1200 * (k + 1)) for k in played])
     assert sum(span.count for span in ear.matcher.spans) == ear.position
+
+
+# --- a track that never stops: Live fills the time between replies with silence
+
+
+def test_silence_between_replies_is_silence() -> None:
+    ear = Ear()
+    filler = np.zeros(ms(2000), np.int16)
+    ear.play(filler, 100)
+    ear.send(0)
+    ear.play(ear.replies[0], 100)
+    ear.play(filler, 100)
+    ear.send(1)
+    ear.play(ear.replies[1], 100)
+    assert ear.kinds() == [("silence", 2000.0), ("new", 1000.0), ("silence", 2000.0), ("new", 600.0)]
+
+
+def test_silence_that_is_played_late_does_not_eat_the_next_reply() -> None:
+    """The client lags behind: the reply, which begins with silence of its own, is sent before the filler is played."""
+    ear = Ear()
+    ear.replies[0][: ms(50)] = 0
+    ear.send(0)
+    ear.play(np.zeros(ms(200), np.int16), 100)
+    ear.play(ear.replies[0], 100)
+    assert ear.heard_ms(0) == 1000.0
+    assert ear.kinds() == [("silence", 200.0), ("new", 1000.0)]
