@@ -86,7 +86,7 @@ EXHIBITS = (
         BlockingParcel,
         Parcel,
         "slow-lookup",
-        (),
+        ("AGT213",),
     ),
     Exhibit(
         "GatedParcel",
