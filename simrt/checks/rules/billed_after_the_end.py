@@ -14,7 +14,7 @@ from simrt.checks.case import Case
 from simrt.checks.protocol import is_open
 
 
-@rule("END408", "billed-after-the-end", "The connection stayed open after the end of the call")
+@rule("END408", "billed-after-the-end", "The connection stayed open after the end of the call", harm="fatal")
 def check(case: Case) -> Iterator[Finding]:
     """A connection that outlived the line, and a line that was kept though nothing was said on it any more."""
     result = case.result

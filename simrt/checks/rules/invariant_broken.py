@@ -16,7 +16,7 @@ from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
 
 
-@rule("EFF501", "invariant-broken", "An invariant of the user's own store does not hold")
+@rule("EFF501", "invariant-broken", "An invariant of the user's own store does not hold", harm="fatal")
 def check(case: Case) -> Iterator[Finding]:
     """Each message of each invariant."""
     for broken in case.broken:

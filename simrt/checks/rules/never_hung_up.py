@@ -16,7 +16,7 @@ from simrt.checks.case import Case
 from simrt.checks.protocol import is_open
 
 
-@rule("END403", "never-hung-up", "The client never ended the call")
+@rule("END403", "never-hung-up", "The client never ended the call", harm="fatal")
 def check(case: Case) -> Iterator[Finding]:
     """What the client should have ended the call for."""
     result = case.result

@@ -13,7 +13,7 @@ from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
 
 
-@rule("END404", "socket-left-open", "A connection was still open when the client was done")
+@rule("END404", "socket-left-open", "A connection was still open when the client was done", harm="fatal")
 def check(case: Case) -> Iterator[Finding]:
     """Each connection of a simulated call that has no end."""
     if case.result is None or case.result.closed_by == "cap":

@@ -15,7 +15,9 @@ from simrt.checks.case import Case
 _WITH_THE_SOCKET = "/websockets/"  # which END404 tells of, if it is open
 
 
-@rule("END407", "tasks-left", "Tasks of the client were still running when it returned, or died unnoticed")
+@rule(
+    "END407", "tasks-left", "Tasks of the client were still running when it returned, or died unnoticed", harm="fatal"
+)
 def check(case: Case) -> Iterator[Finding]:
     """The tasks that are left of a simulated call, and the dead."""
     if case.result is None:
