@@ -71,7 +71,8 @@ class Ear:
     """Compares what the server sent with what the speaker plays. See simrt.caller.matching for how.
 
     The server calls `sent`, `ended` and `text`; the speaker tells the ear by itself. `listeners` are called after each
-    change: something was queued ("play"), the queue was cleared ("clear"), a reply has ended ("ended").
+    change: something was queued ("play"; not for silence that is nobody's), the queue was cleared ("clear"), a reply
+    has ended ("ended").
     """
 
     def __init__(self, speaker: Speaker) -> None:
@@ -121,8 +122,8 @@ class Ear:
         """The speaker has queued this."""
         if self._format.encoding != "pcm16":
             pcm = self._format.decode(pcm).tobytes()
-        self._matcher.played(position, pcm)
-        self._tell("play")
+        if self._matcher.played(position, pcm):
+            self._tell("play")
 
     def cleared(self, position: int) -> None:
         """The speaker has dropped everything from this position on."""

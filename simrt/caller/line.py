@@ -106,6 +106,8 @@ class Microphone(AsyncIterator[bytes]):
                 raise
             finally:
                 self._waiters.remove(waiter)
+            if not self._skips:  # what has woken it is the time, or the end
+                break
         if self._closed:
             raise StopAsyncIteration
         frame = self._spoken.pop(self._next, self._silent)

@@ -93,18 +93,24 @@ class Matcher:
         """How many samples of this reply were sent, at the rate of its pieces."""
         return self._sent.get(reply, 0)
 
-    def played(self, position: int, pcm: bytes) -> None:
-        """These samples (int16 bytes at the line's rate) will be played from this position on."""
+    def played(self, position: int, pcm: bytes) -> bool:
+        """These samples (int16 bytes at the line's rate) will be played from this position on.
+
+        False if they are silence that means nothing.
+        """
         count = len(pcm) // 2
         if self._exact is not False and self._stream.startswith(pcm, 2 * self._cursor) and self._same_rate():
             if self._exact is None and not _constant(pcm):
                 self._settle()
             self._claim(position, count, self._cursor)
-        elif self._exact is False or self._is_filler(pcm) or not self._match(position, pcm):
+            return True
+        filler = self._is_filler(pcm)
+        if filler or self._exact is False or not self._match(position, pcm):
             if self._exact:
                 self._unknown(position, pcm)
             else:
                 self._convert(position, pcm)
+        return not (filler and self._exact)
 
     def cleared(self, position: int) -> None:
         """Nothing from this position of the line on will be played."""

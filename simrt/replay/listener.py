@@ -236,14 +236,19 @@ class Listener:
 
         Its waveform is there, in order.
         """
-        clip = match.utterance.wave
+        clip, words = match.utterance.wave, match.utterance.words[first:last]
         end_us = self.arrivals.total_us
         offset = match.offset_us
         arrived: list[bool] = []
-        for word in match.utterance.words[first:last]:
+        begin_ms = words[0].start_ms if words else 0
+        whole = self.window(offset + begin_ms * 1000, offset + words[-1].end_ms * 1000) if words else clip[:0]
+        for word in words:
             piece = clip[word.start_ms * 8 : word.end_ms * 8]
             start_us = offset + word.start_ms * 1000
-            there = self.window(start_us, start_us + len(piece) * _US) if start_us < end_us else piece[:0]
+            if offset == match.offset_us:
+                there = whole[(word.start_ms - begin_ms) * 8 :][: len(piece)]
+            else:
+                there = self.window(start_us, start_us + len(piece) * _US) if start_us < end_us else piece[:0]
             silent = float(np.dot(piece, piece)) < _QUIET * _QUIET * len(piece)  # a guessed place beside the voice
             good = silent or _correlation(piece, there) >= _WORD
             if not good:
