@@ -48,7 +48,7 @@ class Stage:
         session = make_session(self.score, self.faults, self.seed, self)
         if self.score.dialect != "generic" and session.score is not self.score:
             self.extended = session.score
-        session.context.refusals = self.refusals
+        session.context.refusals, session.context.connections = self.refusals, len(self.peers)
         refusal = session.accept(request)
         if refusal is not None:
             self.refusals += 1

@@ -18,7 +18,6 @@ from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.rewrite import Again, again, broken, brought_by_turn, first_of_turn, moved_lines, response_of
 from simrt.faults.speech import REST_US, check_place, heard_cue, reply_of, turn_of
-from simrt.replay.authored_live import with_barge_in_live
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
 
@@ -62,9 +61,9 @@ class BargeIn(Fault, frozen=True):
         """A turn, and perhaps a reply to it, are added to the score."""
         turn = turn_of(fixture_clip(self.clip), heard_cue(self, score, self.reply, self.at))
         answer = None if self.answer is None else reply_of(self.answer)
-        if score.dialect == "live":
-            return with_barge_in_live(score, turn, answer, number)
         over, thanks = self.find_reply(score, self.reply)[0], self._thanks(score, number)
+        if score.dialect == "live":
+            return with_turn(score, turn, number, over, answer)
         if answer is not None and thanks is None:
             return with_turn(score, turn, number, over, answer)
         with suppress(PlanError):  # cut off on the cassette too: there is no whole one to give again

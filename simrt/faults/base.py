@@ -6,8 +6,8 @@ The pipeline that a server frame passes, and where a fault can act on it:
               (turns and  schedules   later or  drop,     the network
               replies are a frame     earlier   repeat    delays
               changed)
-    the client ──> hold_inbound ──> gate ──> session ──> asked (a response is wanted)
-                   the network      refuse,             give another
+    the client ──> hold_inbound ──> gate ──> session ──> asked (a response is wanted): give another
+                   the network      refuse,         ├──> speak (a commentary is to be said, Live): later, or never
                                     ignore
     connection: refuse (before it opens), timers (close, reset, error events), pong
     caller: says (barge-in), recast (the lines that it has anyway)
@@ -28,6 +28,7 @@ from simrt.replay.score import Score, ScoredFrame
 from simrt.wire import Refusal, Request
 
 if TYPE_CHECKING:
+    from simrt.replay.live import LiveSession
     from simrt.replay.realtime import RealtimeSession
 
 Ms = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "ms"})]
@@ -59,17 +60,20 @@ class Context:
     """What an armed fault may use: the seeded generator, marks in the trace, timers on the session, and the session.
 
     `cassette` is the score as it is without faults: what a fault's numbers mean; `score` is the one that is played.
-    `session` is a RealtimeSession only where `Fault.check` has made sure of the dialect.
+    `session` is a RealtimeSession, and `live` a LiveSession, only where `Fault.check` has made sure of the dialect.
     """
 
     session: RealtimeSession
+    live: LiveSession
 
     def __init__(self, score: Score, seed: int) -> None:
         self.score = self.cassette = score
         self.seed = seed
         self.refusals = 0  # how many connections of this call were refused before
+        self.connections = 0  # how many were let in before
         self.mark: Callable[[int, str, dict[str, Any]], None] = lambda t_us, kind, detail: None
         self.put: Callable[[int, Action, Armed], None] = lambda due_us, action, armed: None
+        self.do: Callable[[int, Armed, Callable[[int], None]], None] = lambda due_us, armed, then: None
 
     def rng(self, number: int) -> random.Random:
         """A generator of its own for the plan's fault of that number."""
@@ -135,6 +139,10 @@ class Armed:
         """The client asks for a response and may have one: True if the fault gives it one of its own."""
         return False
 
+    def speak(self, nth: int, now_us: int) -> int | None:
+        """Live: the session's nth commentary is to be spoken; how much later it is than it would, None: never."""
+        return 0
+
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fault as a user writes it; each has its module, and its `name` in the compact form."""
@@ -179,6 +187,12 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def never(self, why: str) -> PlanError:
         """The error for a fault that can never fire."""
         return PlanError(f"fault {self} can never fire: {why}")
+
+    def about(self, dialect: str, score: Score) -> None:
+        """PlanError if the cassette speaks another protocol than `dialect`."""
+        if score.dialect != dialect:
+            name = {"realtime": "Realtime", "live": "Live"}[dialect]
+            raise self.never(f"it is about the {name} protocol, and this cassette's is {score.dialect}")
 
     def find_reply(self, score: Score, reply: int) -> tuple[int, int]:
         """The number of the reply that `reply` means (negative: from the end), and its audio in ms."""

@@ -47,6 +47,10 @@ class _Armed(ArmedTrigger):
         return (send,)
 
     def hold(self, send: Send, now_us: int) -> int:
+        return self.pong(now_us)
+
+    def pong(self, now_us: int) -> int:
+        """Pongs wait as everything does."""
         if self.since_us is None or not self.since_us <= now_us < self.since_us + self.fault.for_ * 1000:
             return now_us
         self.fire(now_us)

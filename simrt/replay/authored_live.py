@@ -25,7 +25,7 @@ _SAY_US = (
 
 
 class LiveAuthor:
-    """Builds the scored frames of a Live call step by step. Also used to add a caller turn to any Live score."""
+    """Builds the scored frames of a Live call step by step. Also used to add to any Live score."""
 
     def __init__(self, pacing: Pacing, live: LiveScore, profile: str = "openai", vad: VadName = "energy") -> None:
         self.pacing, self.live, self.profile, self.vad = pacing, live, profile, vad
@@ -82,7 +82,7 @@ class LiveAuthor:
         for nth, (text, _, end_ms) in enumerate(by_window(words)):
             event = live_events.transcript(self._id("event"), "input", f" {text}" if nth else text, 0, 0)
             self.add(("turn.start", index), max(0, end_ms * 1000 - 1), self.live.lag_us, event)
-        if self.profile == "kugel":
+        if self.profile == "kugel" and turn.text:
             event = live_events.kugel_committed(self._id("event"), turn.text, 0, 0)
             self.add(("turn.stop", index), 0, self.live.lag_us + _COMMIT_US, event)
         return scored
@@ -143,26 +143,4 @@ def author_live(script: Script, profile: str = "openai", vad: VadName = "energy"
         pacing=script.pacing,
         authored=True,
         live=live,
-    )
-
-
-def with_barge_in_live(score: Score, turn: Turn, answer: Reply | None, number: int, vad: VadName = "energy") -> Score:
-    """The score with a caller turn added that talks over a reply, and the reply "answer-N" to it if there is one."""
-    live = score.live or LiveScore()
-    made = LiveAuthor(score.pacing, live, score.profile, vad)
-    made.tag = f"extra{number}_"
-    made.first_index = 1 + max((f.index for f in score.frames), default=0)
-    made.response = 1 + max((f.response or 0 for f in score.frames), default=0)
-    index = 1 + max((t.index for t in score.turns), default=-1)
-    made.turn(turn, index).barge_in = True
-    if answer is not None:
-        made.reply(answer, ("turn.stop", index), f"answer-{number}")
-    frames = [*score.frames, *made.frames]
-    return msgspec.structs.replace(
-        score,
-        frames=frames,
-        own=len(score.own_frames),
-        answers=index_answers(frames),
-        turns=[*score.turns, *made.turns],
-        replies=[*score.replies, *made.replies],
     )

@@ -12,7 +12,8 @@ import msgspec
 from simrt.caller.cue import ReplyKey
 from simrt.cassette.script import Reply, Turn
 from simrt.replay.authored import OUTPUT, Author
-from simrt.replay.score import Cause, Score, ScoredFrame
+from simrt.replay.authored_live import LiveAuthor
+from simrt.replay.score import Cause, LiveScore, Score, ScoredFrame
 from simrt.replay.vad import VadName
 
 Changes = dict[int, ScoredFrame | None]
@@ -60,6 +61,8 @@ def with_turn(
     If it talks over a reply (`over`), then with it comes what a client is expected to do: truncate what was not heard,
     and give an output to a tool call in the reply that had none (the hang-up that is off now).
     """
+    if score.dialect == "live":
+        return with_turn_live(score, turn, answer, number, over is not None, vad)
     made = Author(score.pacing, score.profile, vad, first_index=next_index(score))
     made.tag = f"extra{number}_"
     made.response = next_response(score)
@@ -82,3 +85,31 @@ def with_turn(
         replies=[*score.replies, *made.replies],
         client_events=[*score.client_events, *made.expected],
     )
+
+
+def added_to(score: Score, number: int | str) -> LiveAuthor:
+    """An author of what is added to a Live score; the ids have the tag `extraN_`, N being `number`."""
+    made = LiveAuthor(score.pacing, score.live or LiveScore(), score.profile)
+    made.tag = f"extra{number}_"
+    made.first_index = next_index(score)
+    made.response = next_response(score)
+    return made
+
+
+def with_added(score: Score, made: LiveAuthor) -> Score:
+    """The score with all that was added to it."""
+    return patched(score, {}, made.frames, turns=[*score.turns, *made.turns], replies=[*score.replies, *made.replies])
+
+
+def with_turn_live(
+    score: Score, turn: Turn, answer: Reply | None, number: int | str, barge_in: bool = False, vad: VadName = "energy"
+) -> Score:
+    """The score with a caller turn added, and the reply "answer-N" to it if there is one. `barge_in`: it talks over a
+    reply."""
+    made = added_to(score, number)
+    made.vad = vad
+    index = 1 + max((t.index for t in score.turns), default=-1)
+    made.turn(turn, index).barge_in = barge_in
+    if answer is not None:
+        made.reply(answer, ("turn.stop", index), f"answer-{number}")
+    return with_added(score, made)

@@ -284,6 +284,9 @@ class LiveSession(Session):
         self.rules.close()
         self.appends.close(now_us)
         recorded = [f for f in self.score.answers.get(("session.close", 0), ()) if f.kind != "error"]
+        if reason != "close_requested":
+            self.cut.update(frame.index for frame in recorded)
+            recorded = []
         for frame in recorded:
             self.schedule(frame, now_us + frame.delay_us)
         if any(frame.kind == CLOSED for frame in recorded):
@@ -292,6 +295,16 @@ class LiveSession(Session):
         event = live_events.closed(self.new_id(), reason, self.rules.session or {}, 0, client_event_id)
         frame = ScoredFrame(1 << 39, "", event, CLOSED, ("session.close", 0), 0)
         self._push(now_us + self.CLOSE_US, 1 << 41, frame)
+
+    def freeze(self, now_us: int, for_us: int) -> None:
+        """The server stands still: it takes nothing in for a while, and what it was about to send comes that much
+        later."""
+        self.timeline.stand(now_us + for_us)
+        waiting = [entry for entry in self.queued() if isinstance(entry[3], (ScoredFrame, Send))]
+        self.remove(waiting)
+        for due_us, place, _, entry in sorted(waiting, key=lambda entry: entry[:3]):
+            self._push(due_us + for_us, place, entry)
+        self.track.later(for_us)
 
     # --- what the server sends -----------------------------------------------------------------------------------
 

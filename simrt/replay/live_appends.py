@@ -106,17 +106,22 @@ class Appends:
                 s.wire.restate(recorded, start_ms=start_ms, end_ms=end_ms)
                 s.schedule(recorded, self._last_ack_us)
             if made.kind == "commentary":
-                self._say(made, max(position_us, start_ms * 1000))
+                self._say(made, number, max(position_us, start_ms * 1000))
 
         s.timeline.wait(came_us + 1, PLACE, placed)
 
     # --- saying it -----------------------------------------------------------------------------------------------
 
-    def _say(self, made: Append, position_us: int) -> None:
+    def _say(self, made: Append, number: int, position_us: int) -> None:
         """A commentary stands on the timeline: find the words for it."""
         s = self.s
         if made.outcome == "dropped":
             return
+        for armed in s.armed:
+            later_us = armed.speak(number, s.now_us)
+            if later_us is None:
+                return
+            position_us += later_us
         reply = self._answer(made)
         if reply is None:
             key = f"made-up-{len(s.made_up)}"

@@ -71,6 +71,10 @@ class Timeline(Arrivals):
             moment = self._ran_us + beyond if moment is None else min(moment, self._ran_us + beyond)
         return moment
 
+    def stand(self, until_us: int) -> None:
+        """Come no further until then; what arrives meanwhile is reached bit by bit afterwards."""
+        self._pace_us = max(self._pace_us, until_us)
+
     def position(self, now_us: int) -> int:
         """How far it has come."""
         if self._ran_us is None:

@@ -214,6 +214,10 @@ class Track:
             if self.s.observer is not None:
                 self.s.observer.reply_ended(broken.index, now_us, True)
 
+    def later(self, by_us: int) -> None:
+        """What waits to be sent is sent so much later, and what follows behind it."""
+        self._last_us += by_us
+
     def _silence(self, number: int) -> ScoredFrame:
         """What is sent where nobody speaks: as recorded, else plain silence."""
         recorded = self.live.fillers.get(number)

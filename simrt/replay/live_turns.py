@@ -84,7 +84,7 @@ class LiveTurns:
         arrived = self.arrived(turn.index)
         s.reached(("turn.stop", turn.index), position_us)
         moment = s.timeline.when(position_us) or s.now_us
-        if turn.hearing == "turn":
+        if turn.hearing == "turn" and turn.text:  # a cough is no answer
             s.appends.turn_finished()
             if s.appends.expecting:
                 s.appends.expecting = False

@@ -80,7 +80,14 @@ class Timed(msgspec.Struct):
     armed: Armed
 
 
-Entry = ScoredFrame | Fires | Timed | Send | End
+class Does(msgspec.Struct):
+    """Something that a fault does at a moment of its own."""
+
+    armed: Armed
+    then: Callable[[int], None]
+
+
+Entry = ScoredFrame | Fires | Timed | Does | Send | End
 Queued = tuple[int, float, int, Entry]
 
 
@@ -95,7 +102,8 @@ class Session(ABC):
         self.context = Context(score, seed)
         self.context.mark = self._mark
         self.context.put = self._put
-        self.context.session = self  # type: ignore[assignment]  # see Context
+        self.context.do = self._do
+        self.context.session = self.context.live = self  # type: ignore[assignment]  # see Context
         for number, fault in enumerate(faults):
             fault.check(self.context.cassette)
             with suppress(PlanError):  # an earlier fault has taken away what this one is about: it will not fire
@@ -182,6 +190,9 @@ class Session(ABC):
             elif isinstance(entry, Timed):
                 entry.armed.fire(due_us)
                 self._emit(entry.action, due_us)
+            elif isinstance(entry, Does):
+                entry.armed.fire(due_us)
+                entry.then(due_us)
             else:
                 self._emit(entry, due_us)
         out: list[Action] = []
@@ -280,6 +291,9 @@ class Session(ABC):
 
     def _put(self, due_us: int, action: Action, armed: Armed) -> None:
         self._push(due_us, _LAST, Timed(action, armed))
+
+    def _do(self, due_us: int, armed: Armed, then: Callable[[int], None]) -> None:
+        self._push(due_us, _LAST, Does(armed, then))
 
     def _mark(self, t_us: int, kind: str, detail: dict[str, Any]) -> None:
         self.marks.append(Mark(t_us, kind, detail))

@@ -9,8 +9,8 @@ import pytest
 from simrt.cassette.header import Header, Word
 from simrt.cassette.importers import import_file
 from simrt.cassette.store import Cassette
-from simrt.replay.authored_live import with_barge_in_live
 from simrt.replay.build import build_score, make_session
+from simrt.replay.edit import with_turn_live
 from simrt.replay.fidelity import check_fidelity
 from simrt.replay.score import Score
 from simrt.trace import Closing, Frame, Opening, Trace
@@ -189,7 +189,7 @@ def take(profile: str, ahead: bool, over: str = "") -> Recorded:
     """A whole call; `over`: what the caller says into the status."""
     score = parcel(profile)
     if over:
-        score = with_barge_in_live(score, turn(over), None, 0)
+        score = with_turn_live(score, turn(over), None, 0, barge_in=True)
     call = Recorded(score, (), answering(), **({"kugel": {}} if ahead else {}))
     more = [(3500 + clip_ms("parcel-where") + 2500, over)] if over else []
     call.stream(500, 26_000, (3500, "parcel-where"), *more, (18_000, "thats-all"))
