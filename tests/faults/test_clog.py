@@ -1,4 +1,4 @@
-from .runs import fired, plain, refused, times, with_fault
+from .runs import Call, fired, front_desk, plain, refused, times, with_fault
 
 
 def test_nothing_comes_for_a_while_then_all_of_it_at_once() -> None:
@@ -36,3 +36,10 @@ def test_no_moment_or_a_wrong_one_can_never_fire() -> None:
     assert "no 'session.create' event" in refused("clog:event=session.create")
     assert "nth=1 is not there" in refused("clog:event=session.created,nth=1")
     assert "lies beyond" in refused("clog:reply=1,at=5s")
+
+
+def test_a_pong_waits_as_everything_does() -> None:
+    call = Call(front_desk(), ["clog:at=1s,for=3s"])
+    assert call.session.pong_due(999_999) == 999_999
+    assert call.session.pong_due(2_000_000) == 4_000_000
+    assert call.session.pong_due(4_000_000) == 4_000_000
