@@ -33,6 +33,7 @@ READY_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 2.0
 RETRIES_S = (1.0, 2.0)  # the waits before a refused session is tried again
 REVIEW_S = 0.1
+GAP_S = 0.2  # without a frame from the microphone
 SETTLE_S = 0.25  # how late the last words of a turn may be, where turns are not committed
 TRY_AGAIN = 1013
 
@@ -81,8 +82,8 @@ class LiveDesk(ABC):
         self.appends: list[Append] = []
         self.session_id = ""  # the server's
         self.position_ms = 0.0  # the audio that was sent: the session's timeline is as far as that, or nearly
-        self._uplink = Uplink(line.microphone, self.send_audio, self.hold_ms)
-        self._caller_s = 0.0
+        self._uplink = Uplink(line.microphone, self._from_microphone, self.hold_ms)
+        self._caller_s = self._frame_s = 0.0
         self._live: AsyncLiveConnection | None = None
         self._closed = asyncio.Event()
         self._tasks = Tasks()
@@ -118,7 +119,9 @@ class LiveDesk(ABC):
         # The timeline goes no faster than real time: a burst at its start would delay the agent for the whole call.
         held = self._uplink.open(self.voice.silent)
         self.line.note(f"session started {clock() - pickup:.2f} s after pickup: {held}")
+        self._frame_s = clock()
         self.spawn(self._uplink.flush())
+        self.spawn(self._fill_gaps())
         self.spawn(self._review_now_and_then())
         await self._receive()
 
@@ -160,6 +163,21 @@ class LiveDesk(ABC):
         event = {"type": "session.input_audio.append", "audio": base64.b64encode(frame).decode()}
         await self._connection.send_raw(json.dumps(event))  # session.input_audio.append() takes thirty times as long
         self.position_ms += FRAME_MS
+
+    async def _from_microphone(self, frame: bytes) -> None:
+        self._frame_s = asyncio.get_running_loop().time()
+        await self.send_audio(frame)
+
+    async def _fill_gaps(self) -> None:
+        """Send silence where the microphone has nothing (a muted phone, a carrier that sends no silence): without
+        audio the session stands still, and the agent with it."""
+        clock = asyncio.get_running_loop().time
+        silence = self.line.format.silence(FRAME_MS)
+        while True:
+            left_s = self._frame_s + GAP_S - clock()
+            if left_s <= 0:
+                await self.send_audio(silence)
+            await asyncio.sleep(max(left_s, FRAME_MS / 1000))
 
     # The session
 

@@ -29,10 +29,11 @@ def mismatches(
     else:
         heard, left = replies_of(replies), left or left_early(replies)
     said = [text for text, is_holding_line in heard if not is_holding_line]
-    return [*_paid_twice(rows, payments), *_told(rows, said, left), *_elsewhere(rows, said)]
+    return [*paid_twice(rows, payments), *_told(rows, said, left), *_elsewhere(rows, said)]
 
 
-def _paid_twice(rows: Sequence[Row], payments: Iterable[Payment]) -> list[str]:
+def paid_twice(rows: Sequence[Row], payments: Iterable[Payment]) -> list[str]:
+    """The orders that money was paid for more than once."""
     paid = [payment for payment in payments if not payment.reversed]
     found = []
     for order in dict.fromkeys(row.order for row in rows):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .digits import names_card
 from .ledger import Ledger
 from .provider import Provider
-from .reconcile import Heard, left_early, mismatches, replies_of
+from .reconcile import Heard, left_early, mismatches, paid_twice, replies_of
 
 if TYPE_CHECKING:
     from simrt import CallResult, Line
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .refund_desk import RefundDesk
 
 JITTER_S = 0.2
+NOISE_MS = 500  # of a reply that nobody could make out
 DAY_BEFORE = "2026-01-04T09:00:00+00:00"  # run_call's own day is the 5th
 
 
@@ -43,8 +44,11 @@ class RefundTrial:
 
     def reconciled(self, result: "CallResult") -> list[str]:
         """What must hold after each call: the books, the money and what the caller heard agree."""
+        rows, payments = Ledger(self.path).rows(), self.provider.payments
+        if any(reply.sent_ms > NOISE_MS and not reply.heard_ms for reply in result.replies):
+            return paid_twice(rows, payments)  # noise, in a format that was not agreed on: the desk cannot know
         heard = [*self.before, *replies_of(result)]
-        return mismatches(Ledger(self.path).rows(), self.provider.payments, heard, left=left_early(result))
+        return mismatches(rows, payments, heard, left=left_early(result))
 
     def judge(self, result: "CallResult") -> dict[str, Any]:
         """The outcomes, by name."""
