@@ -146,9 +146,8 @@ class Track:
         self.s.timeline.wait(self.number * live.slot_us, SLOT, self._step)
 
     def _send(self, frame: ScoredFrame, due_us: int) -> None:
-        if due_us < self._last_us or (due_us == self._last_us and frame.place <= self._last_place):
-            due_us = self._last_us + 1
-        self._last_us, self._last_place = self.s.schedule(frame, due_us), frame.place
+        behind_us = self._last_us + (frame.place <= self._last_place)
+        self._last_us, self._last_place = self.s.schedule(frame, due_us, after_us=behind_us), frame.place
 
     def _next(self, position_us: int) -> None:
         """Begin the reply whose turn it is, unless somebody speaks."""

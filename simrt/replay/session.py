@@ -247,10 +247,10 @@ class Session(ABC):
             self._push(now_us + self.score.closing_delay_us, _LAST, end)
         return bool(answers)
 
-    def schedule(self, frame: ScoredFrame, due_us: int, *, cut: bool = False) -> int:
+    def schedule(self, frame: ScoredFrame, due_us: int, *, cut: bool = False, after_us: int = 0) -> int:
         """Put a scored frame in the queue, moved by the faults that move it; returns when it is due.
 
-        `cut`: it closes a reply half-way.
+        `cut`: it closes a reply half-way. `after_us`: moved or not, it is not due before that.
         """
         for armed in self.armed:
             if cut and armed.by_place:
@@ -259,6 +259,7 @@ class Session(ABC):
             if moved != due_us:
                 self._push(min(moved, due_us), frame.place, Fires(armed, frame))
                 due_us = moved
+        due_us = max(due_us, after_us)
         self._push(due_us, frame.place, frame)
         return due_us
 
