@@ -129,8 +129,8 @@ def _turns(case: Case) -> Iterator[Debt]:
         elif turn.text is not None and not turn.text.strip():
             cut = _cut_by(case, turn)
             if cut is not None and turn.transcript is not None:
-                start_us = max(over_us, turn.transcript.t_us)
-                last = max(event.frame, turn.transcript.frame)
+                start_us = max(over_us, turn.transcript.t_us, cut.done_us or 0)  # a reply cannot be asked for before
+                last = max(event.frame, turn.transcript.frame, cut.done.frame if cut.done is not None else 0)
                 if _next(case, turn.connection, over_us, event.frame) >= start_us:
                     end_us = _next(case, turn.connection, start_us, last)
                     yield Debt("cough", start_us, end_us, turn.transcript)

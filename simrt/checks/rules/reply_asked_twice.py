@@ -51,7 +51,10 @@ def _waiting(case: Case, ask: Ask) -> Ask | None:
         return None
     before = here[at - 1]
     ends = [before.refused.t_us if before.refused else None, before.response.first_us if before.response else None]
-    open_still = all(end is None or end > ask.event.t_us for end in ends)
+    begun = [r.created.frame for r in case.responses if r.created and r.connection == ask.event.connection]
+    open_still = all(end is None or end > ask.event.t_us for end in ends) and not any(
+        before.event.frame < frame < ask.event.frame for frame in begun
+    )
     recent = ask.event.t_us - before.event.t_us < case.limits.ask_ms * 1000
     return before if open_still and recent else None
 

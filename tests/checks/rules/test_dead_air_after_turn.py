@@ -1,3 +1,4 @@
+from clients.call import Call
 from tests.checks.talk import Talk
 
 from .calling import findings
@@ -79,3 +80,8 @@ def test_a_recording_of_a_client_that_ends_the_turns() -> None:
     both = Talk().ready(**manual).client(1000, "input_audio_buffer.commit").client(1000, "response.create")
     both.server(1050, "input_audio_buffer.committed", item_id="item_u").created(1100).audio(1200, 3000).done(1300)
     assert both.append(9_000, b"\0\0").findings("AGT209") == []
+
+
+def test_a_reply_that_a_noise_cut_off_can_be_taken_up_when_its_end_has_come() -> None:
+    late = ("cough:reply=0,at=2s", "delay:event=response.done,nth=1,for=5s")
+    assert findings("AGT209", Call, "front-desk", *late) == []

@@ -62,3 +62,9 @@ def test_a_client_that_asks_with_the_output() -> None:
     (first,) = messages(findings("PRO301", Hasty, "front-desk", "delay:event=response.done,nth=0,for=500ms"))
     assert "the server gives it none" in first
     assert findings("PRO301", Small, "front-desk", "delay:event=response.done,nth=0,for=500ms") == []
+
+
+def test_an_ask_that_was_lost_is_not_held_against_those_after_it() -> None:
+    talk = Talk().ready().client(1000, "response.create").client(9000, "response.create").created(9100)
+    talk.done(9500).client(9800, "response.create").created(9900, "resp_2").done(10_500, "resp_2")
+    assert talk.findings("PRO301") == []
