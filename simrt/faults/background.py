@@ -21,6 +21,8 @@ from simrt.faults.speech import check_new, check_place, heard_cue, turn_of
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
 
+_SHORT_MS = 1000  # a few words
+
 
 class Background(Fault, frozen=True):
     """When `at` ms of reply `reply` have been heard, `for` ms of `clip` are heard behind the caller: whole words only.
@@ -39,6 +41,8 @@ class Background(Fault, frozen=True):
         """Into any reply that lasts till its end."""
         made = cls(reply=(reply := draw.reply()), at=draw.place(reply))
         _, length = made.find_reply(draw.score, reply)
+        if made.at + made.for_ > length:
+            made = msgspec.structs.replace(made, for_=_SHORT_MS)
         return made if made.at + made.for_ <= length else None
 
     def check(self, score: Score) -> None:

@@ -34,6 +34,6 @@ class Close(Triggered, frozen=True):
         if not (1000 <= self.code < 1015 and self.code not in (1004, 1005, 1006)) and not 3000 <= self.code < 5000:
             raise PlanError(f"fault {self}: {self.code} is no code for a close frame; use reset for a lost connection")
 
-    def actions(self) -> Iterable[Action]:
+    def actions(self, score: Score) -> Iterable[Action]:
         """A close frame."""
         return (End(self.code, self.reason),)

@@ -37,6 +37,7 @@ class Collide(Fault, frozen=True):
 
     def check(self, score: Score) -> None:
         """The cassette's client must have asked, and the clip must exist."""
+        self.about("realtime", score)
         find_asked(self, score, "response.create", self.nth)
         fixture_clip(self.prompt)
 

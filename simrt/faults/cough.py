@@ -27,7 +27,7 @@ class Cough(Fault, frozen=True):
     """When `at` ms of reply `reply` have been heard, the caller coughs; the server cuts it off and hears no word.
 
     A client that asks for a response before there is another one gets the reply again, whole; and only then does the
-    caller go on with what they would have said after it.
+    caller go on with what they would have said after it. On Live nobody asks: the client tells the agent once more.
     """
 
     name: ClassVar[str] = "cough"
@@ -46,14 +46,15 @@ class Cough(Fault, frozen=True):
 
     def check(self, score: Score) -> None:
         """The reply must be there, end by itself, and last longer than `at`."""
-        if score.dialect != "realtime":
-            raise self.never(f"it is about turns of the Realtime protocol, and this cassette's is {score.dialect}")
         check_place(self, score, self.reply, self.at)
-        response_of(self, score, self.reply)
+        if score.dialect != "live":
+            response_of(self, score, self.reply)
 
     def extend(self, score: Score, number: int, rng: Random) -> Score:
         """A turn without words is added, and the reply once more."""
         turn = turn_of(cough(), heard_cue(self, score, self.reply, self.at))
+        if score.dialect == "live":
+            return with_turn(score, turn, number, self.find_reply(score, self.reply)[0])
         made = broken(score, response_of(self, score, self.reply), {}, number)
         return with_turn(made, turn, number, self.find_reply(score, self.reply)[0])
 
@@ -63,10 +64,14 @@ class Cough(Fault, frozen=True):
 
     def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
         """What the caller says to the whole reply is said when that was heard."""
+        if score.dialect == "live":
+            return lines
         return moved_lines(lines, score, self.find_reply(score, self.reply)[0], again(number))
 
     def arm(self, context: Context, number: int) -> Armed:
         """Waits to give the reply again."""
+        if context.cassette.dialect == "live":
+            return Armed(self, context, number)
         return Again(self, context, number, first_of_turn(context.score, number))
 
 

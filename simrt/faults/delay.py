@@ -15,6 +15,8 @@ _WHENEVER = (
     "conversation.item.input_audio_transcription.completed",
     "conversation.item.truncated",
     "session.updated",
+    "session.usage.updated",
+    "session.closed",
 )
 
 

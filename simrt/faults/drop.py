@@ -15,6 +15,10 @@ _AWAITED = (
     "response.output_item.done",
     "conversation.item.input_audio_transcription.completed",
     "session.updated",
+    "kugel.input_transcript.committed",
+    "kugel.response.cancelled",
+    "session.usage.updated",
+    "session.closed",
 )
 
 
@@ -32,7 +36,7 @@ class Drop(Fault, frozen=True):
 
     def harm(self) -> Harm:
         """A session that is never ready is no call."""
-        return "fatal" if self.event in ("session.created", "session.updated") else "survivable"
+        return "fatal" if self.event in ("session.created", "session.updated", "session.started") else "survivable"
 
     def check(self, score: Score) -> None:
         """The event must be there."""

@@ -18,6 +18,11 @@ _ACTED_ON = (
     "input_audio_buffer.speech_started",
     "conversation.item.input_audio_transcription.completed",
     "session.updated",
+    "session.delegation.created",
+    "session.commentary.appended",
+    "kugel.input_transcript.committed",
+    "kugel.response.cancelled",
+    "session.started",
 )
 
 

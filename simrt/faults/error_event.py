@@ -10,6 +10,7 @@ import msgspec
 from simrt.faults.base import Action, Send
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.trigger import Triggered
+from simrt.replay.score import Score
 
 
 class ErrorEvent(Triggered, frozen=True):
@@ -29,8 +30,9 @@ class ErrorEvent(Triggered, frozen=True):
         """The session stays open, so the call goes on."""
         return "survivable"
 
-    def actions(self) -> Iterable[Action]:
-        """One error event."""
-        error = {"type": self.type, "code": self.code, "message": self.message, "param": None, "event_id": None}
+    def actions(self, score: Score) -> Iterable[Action]:
+        """One error event, which is about nothing that the client sent."""
+        about = "client_event_id" if score.dialect == "live" else "event_id"
+        error = {"type": self.type, "code": self.code, "message": self.message, "param": None, about: None}
         event = {"type": "error", "event_id": "event_fault_error", "error": error}
         return (Send(msgspec.json.encode(event).decode(), "error"),)

@@ -14,6 +14,7 @@ import msgspec
 from simrt.faults.base import Action, End, Send
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.trigger import Triggered
+from simrt.replay.score import Score
 
 _MESSAGE = "Your session hit the maximum duration of 60 minutes."
 
@@ -32,7 +33,13 @@ class Expire(Triggered, frozen=True):
         """The connection is gone."""
         return "fatal"
 
-    def actions(self) -> Iterable[Action]:
+    def check(self, score: Score) -> None:
+        """As any trigger; a Live session ends otherwise."""
+        if score.dialect == "live":
+            raise self.never("a Live session says session.closed when it expires; use session-closed:reason=expired")
+        super().check(score)
+
+    def actions(self, score: Score) -> Iterable[Action]:
         """The error, and the close frame."""
         error = {"type": "invalid_request_error", "code": "session_expired", "message": _MESSAGE, "param": None}
         event = {"type": "error", "event_id": "event_fault_expire", "error": {**error, "event_id": None}}

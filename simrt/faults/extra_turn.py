@@ -43,7 +43,9 @@ class ExtraTurn(Fault, frozen=True):
         """The reply must be there and end by itself; the clips must exist, `clip` must be no line of the caller's."""
         check_new(self, score, fixture_clip(self.clip))
         fixture_clip(self.answer)
-        response_of(self, score, self.reply)
+        self.find_reply(score, self.reply)
+        if score.dialect != "live":
+            response_of(self, score, self.reply)
 
     def _cue(self, score: Score) -> Cue:
         return Cue("end", self.find_reply(score, self.reply)[0], self.after * 1000)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from simrt.faults.base import Armed, Context, Fault
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.reject import ArmedGate, asked, find_asked
+from simrt.faults.reject import ArmedGate, draw_asked, find_asked
 from simrt.replay.score import Score
 
 
@@ -23,12 +23,12 @@ class Ignore(Fault, frozen=True):
 
     @classmethod
     def draw(cls, draw: Draw) -> Ignore:
-        """A request for a response."""
-        return cls(nth=draw.pick(range(-1, -1 - len(asked(draw.score, "response.create")), -1)))
+        """A request for a response; on Live an append."""
+        return cls(*draw_asked(draw))
 
     def harm(self) -> Harm:
         """Without a session there is no call."""
-        return "fatal" if self.event == "session.update" else "survivable"
+        return "fatal" if self.event in ("session.update", "session.start") else "survivable"
 
     def check(self, score: Score) -> None:
         """The cassette's client must have sent it."""

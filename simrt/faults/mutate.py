@@ -28,6 +28,12 @@ _LIKELY: tuple[tuple[str, str, str | None], ...] = (
     ("response.done", "response.output", "[]"),
     ("response.done", "response.status", None),
     ("response.function_call_arguments.done", "response_id", None),
+    ("session.started", "session.expires_at", None),
+    ("session.usage.updated", "usage.news", "[]"),
+    ("session.commentary.appended", "start_ms", None),
+    ("session.delegation.created", "offset_ms", None),
+    ("kugel.input_transcript.committed", "text", ""),
+    ("session.output_transcript.delta", "end_ms", None),
 )
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from simrt.faults.base import Action, End
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.trigger import Triggered
+from simrt.replay.score import Score
 
 
 class Reset(Triggered, frozen=True):
@@ -24,6 +25,6 @@ class Reset(Triggered, frozen=True):
         """The call is over."""
         return "fatal"
 
-    def actions(self) -> Iterable[Action]:
+    def actions(self, score: Score) -> Iterable[Action]:
         """The end, with no close frame: code 1006."""
         return (End(1006, reset=True),)

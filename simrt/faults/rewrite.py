@@ -27,6 +27,7 @@ ARGUMENTS_DONE = "response.function_call_arguments.done"
 def find_response(fault: Fault, score: Score, response: int) -> list[ScoredFrame]:
     """The frames of the response that `response` means (from 0, or from the end), in order; PlanError if there is
     none, or if it does not end by itself on the cassette."""
+    fault.about("realtime", score)
     numbers = [f.response for f in score.own_frames if f.kind == "response.created" and f.response is not None]
     if not -len(numbers) <= response < len(numbers):
         many = f"{len(numbers)} responses" if len(numbers) != 1 else "1 response"
@@ -47,6 +48,7 @@ def frames_of(score: Score, number: int) -> list[ScoredFrame]:
 
 def find_call(fault: Fault, score: Score, call: int) -> ScoredFrame:
     """The `response.function_call_arguments.done` of the tool call that `call` means (from 0, or from the end)."""
+    fault.about("realtime", score)
     done = [frame for frame in score.own_frames if frame.kind == ARGUMENTS_DONE]
     if not -len(done) <= call < len(done):
         many = f"{len(done)} tool calls" if len(done) != 1 else "1 tool call"
@@ -283,6 +285,7 @@ def _text_until(reply: ScoredReply, audio_us: int) -> str:
 
 def response_frames(fault: Fault, score: Score, reply: int) -> list[ScoredFrame]:
     """The frames of the response that carries a reply; PlanError if the protocol has none."""
+    fault.about("realtime", score)
     key, _ = fault.find_reply(score, reply)
     number = next(one.response for one in score.replies if one.index == key)
     frames = frames_of(score, number)

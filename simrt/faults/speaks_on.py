@@ -21,6 +21,7 @@ from simrt.faults.extra_turn import TakenTurn
 from simrt.faults.rewrite import broken, brought_by_turn, frames_of
 from simrt.faults.speech import REST_US, check_new, turn_of
 from simrt.replay.edit import patched, with_turn
+from simrt.replay.live_turns import DELEGATED
 from simrt.replay.score import Score, ScoredFrame
 
 _SLOW_US = 10_000_000  # the audio would not be there before the caller speaks on, which cuts it off
@@ -38,14 +39,16 @@ class SpeaksOn(Fault, frozen=True):
     @classmethod
     def draw(cls, draw: Draw) -> SpeaksOn:
         """After any line that a spoken reply follows at once."""
-        turns = [turn for turn in _lines(draw.score) if _reply_to(draw.score, turn)]
+        turns = [turn for turn in _lines(draw.score) if _may_go_on(draw.score, turn)]
         return cls(turn=draw.pick(turns), after=draw.pick((1200, 700, 2000)))
 
     def check(self, score: Score) -> None:
-        """A spoken reply that ends by itself must follow the turn, and the pause must be one that ends a turn."""
+        """A spoken reply that ends by itself must follow the turn (Live: a delegation, and no reply: one would be cut
+        off), and the pause must be one that ends a turn."""
         check_new(self, score, fixture_clip(self.clip))
-        if self.turn not in _lines(score) or not _reply_to(score, self.turn):
-            raise self.never(f"no spoken reply follows turn {self.turn} at once")
+        if self.turn not in _lines(score) or not _may_go_on(score, self.turn):
+            what = "a delegation and no reply" if score.dialect == "live" else "a spoken reply"
+            raise self.never(f"turn {self.turn} is not followed by {what}")
         if self.after <= score.pacing.silence_ms + 100:
             raise self.never(f"a pause of {self.after} ms does not end the turn")
 
@@ -54,6 +57,8 @@ class SpeaksOn(Fault, frozen=True):
 
     def extend(self, score: Score, number: int, rng: Random) -> Score:
         """The reply's audio would be slow; a turn is added that brings the reply anew."""
+        if score.dialect == "live":
+            return with_turn(score, turn_of(fixture_clip(self.clip), self._cue(score)), number)
         frames = _reply_to(score, self.turn)
         first = next(frame for frame in frames if frame.audio_us)
         late = [replace(f, delay_us=f.delay_us + _SLOW_US, reply=None) for f in frames if f.place >= first.place]
@@ -74,6 +79,14 @@ class SpeaksOn(Fault, frozen=True):
 def _lines(score: Score) -> list[int]:
     """The turns that the caller says in order."""
     return [turn for turn, say in says_of(score) if not say.parallel]
+
+
+def _may_go_on(score: Score, turn: int) -> bool:
+    """Whether the cassette has what the fault needs behind that turn."""
+    if score.dialect != "live":
+        return bool(_reply_to(score, turn))
+    after = score.answers.get(("turn.stop", turn), ())
+    return any(f.kind == DELEGATED for f in after) and not any(f.reply is not None for f in after)
 
 
 def _reply_to(score: Score, turn: int) -> list[ScoredFrame]:

@@ -30,7 +30,7 @@ class Triggered(Fault, frozen=True):
         elif self.at is None:
             raise self.never("say when: at=3s, or reply=-1,at=500ms, or event=response.created")
 
-    def actions(self) -> Iterable[Action]:
+    def actions(self, score: Score) -> Iterable[Action]:
         """What it puts on the wire."""
         return ()
 
@@ -53,7 +53,7 @@ class ArmedTrigger(Armed):
     def opened(self, now_us: int) -> None:
         """A moment of the connection is a timer."""
         if self.reply is None and self.frame is None:
-            for action in self.fault.actions():
+            for action in self.fault.actions(self.context.cassette):
                 self.context.put(now_us + (self.fault.at or 0) * 1000, action, self)
 
     def emit(self, send: Send, now_us: int) -> Iterable[Action]:
@@ -63,11 +63,37 @@ class ArmedTrigger(Armed):
             return (send,)
         if self.frame is not None and frame.index == self.frame.index:
             self.fire(now_us)
-            return (send, *self.fault.actions())
+            return (send, *self.fault.actions(self.context.cassette))
         if self.reply is not None and send.reply == self.reply and in_reply(send, (self.fault.at or 0) * 1000):
             self.fire(now_us)
-            return (*self.fault.actions(), send)
+            return (*self.fault.actions(self.context.cassette), send)
         return (send,)
+
+
+class ArmedStroke(ArmedTrigger):
+    """Does something of its own, `strike`, when its moment comes."""
+
+    struck = False
+
+    def opened(self, now_us: int) -> None:
+        """A moment of the connection is a timer."""
+        if self.reply is None and self.frame is None:
+            self.context.do(now_us + (self.fault.at or 0) * 1000, self, self.strike)
+
+    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
+        """Right after that event, or that place in the audio."""
+        frame = send.frame
+        if self.struck or frame is None:
+            return (send,)
+        at_event = self.frame is not None and frame.index == self.frame.index
+        in_it = self.reply is not None and send.reply == self.reply and in_reply(send, (self.fault.at or 0) * 1000)
+        if at_event or in_it:
+            self.struck = True
+            self.context.do(now_us, self, self.strike)
+        return (send,)
+
+    def strike(self, now_us: int) -> None:
+        """What is done."""
 
 
 def in_reply(send: Send, at_us: int) -> bool:

@@ -53,8 +53,9 @@ class WrongFormat(Fault, frozen=True):
 
     def check(self, score: Score) -> None:
         """There must be audio, in the Realtime protocol."""
-        if score.dialect != "realtime" or not score.replies:
-            raise self.never("the cassette has no reply of the Realtime protocol")
+        self.about("realtime", score)
+        if not score.replies:
+            raise self.never("the cassette has no reply")
 
     def arm(self, context: Context, number: int) -> Armed:
         """Converts what goes out."""
