@@ -45,11 +45,10 @@ def test_the_line_leads_to_a_live_session() -> None:
 
     async def client(line: Line) -> None:
         urls.append(line.url)
-        await Talk(line).run()
+        await Talk(line, model="gpt-live-1").run()
 
-    result = run_call(
-        client, script(says("parcel-greeting", "start"), turn("thanks-bye", "reply[0].end+1s", leave=True))
-    )
+    steps = says("parcel-greeting", "start"), turn("thanks-bye", "reply[0].end+1s", leave=True)
+    result = run_call(client, script(*steps))
     assert urls == [LIVE_URL]
     assert result.ready_ms == 450
     assert result.trace.opening.url == "/v1/live/sessions"
