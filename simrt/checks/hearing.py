@@ -75,7 +75,7 @@ class Hearing:
             for item in what.items:
                 found += [(low + before, high + before) for low, high in self.ranges(item)]
                 before += item.audio_us
-            return found
+            return united(found)
         return united((heard.from_us, heard.to_us) for heard in self.of(what) if heard.kind == "new")
 
     def known(self, piece: Piece) -> bool:

@@ -4,6 +4,7 @@
     def test_goodbye_is_heard_whole(simrt_call, simrt_snapshot):
         result = simrt_call(client)
         assert not result.replies[-1].cut_off
+        result.check()  # no rule finds anything (see simrt.checks)
         assert result == simrt_snapshot
 
 Fixtures: `simrt_call` (run_call), `simrt_record` (record a cassette when `--simrt-record` says so), `simrt_snapshot`,

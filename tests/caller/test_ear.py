@@ -283,3 +283,17 @@ def test_listeners_hear_of_every_change(room: Room) -> None:
 def test_an_ear_is_at_its_speaker(room: Room) -> None:
     other = Ear(room.speaker)
     assert room.speaker.listener is other
+
+
+def test_deliveries_and_clears_are_kept_with_their_times(room: Room) -> None:
+    room.ear.sent(0, noise(400), 10_000)
+    room.ear.sent(1, noise(100)[:800], 20_000, 8000)
+    room.speaker.play(PCM24.encode(noise(400)))
+    room.at(250, room.speaker.clear)
+    room.run_until(500)
+    assert [(d.t_us, d.reply, d.start, d.count, d.rate) for d in room.ear.deliveries] == [
+        (10_000, 0, 0, 9600, 24000),
+        (20_000, 1, 9600, 800, 8000),
+    ]
+    assert [(cleared.t_us, cleared.position) for cleared in room.ear.clears] == [(250_000, 6000)]
+    assert [(span.position, span.count, span.source) for span in room.ear.spans] == [(0, 6000, 0)]

@@ -213,6 +213,25 @@ def test_a_rate_without_whole_frames_is_refused() -> None:
     loop.close()
 
 
+def test_it_can_be_asked_later_what_the_frames_held_and_which_were_given(room: Room) -> None:
+    room.at(0, room.microphone.say, clip(200))
+    room.at(50, room.microphone.mute, 100_000, 140_000)
+    room.at(50, room.microphone.skip, 300_000, 400_000)
+    room.at(390, lambda: None)
+
+    async def main() -> list[bytes]:
+        await asyncio.sleep(0.045)  # the first two frames are missed, and the one in progress
+        return await take(room.microphone, 10)
+
+    frames = room.run(main())
+    microphone = room.microphone
+    given = [index for index in range(20) if microphone.gives(index)]
+    assert given == [*range(3, 15)]
+    assert microphone.audio(3, 13) == b"".join(frames)
+    assert not any(microphone.audio(5, 7))
+    assert np.array_equal(PCM24.decode(microphone.audio(0, 2)), noise(200)[:960])
+
+
 # speaker
 
 
