@@ -36,7 +36,10 @@ async def dial(url: str, headers: dict[str, str]) -> ClientConnection:
     with explained(url):
         # No limit on the size: a retrieved conversation item carries its whole audio in one message.
         # No compression: on base64 of speech it costs more time than it saves.
-        return await connect(url, additional_headers=headers, max_size=None, compression=None, close_timeout=2)
+        # No limit for pongs: under load they come late over a connection on which everything else still comes.
+        return await connect(
+            url, additional_headers=headers, max_size=None, compression=None, ping_timeout=None, close_timeout=2
+        )
 
 
 @contextmanager

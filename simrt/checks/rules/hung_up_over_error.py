@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
+from simrt.checks.events import Event
 from simrt.checks.responses import Error
 
 _GRAVE = frozenset(
@@ -42,7 +43,7 @@ def check(case: Case) -> Iterator[Finding]:
         ended_us = case.end_us if connection.closed_us is None else min(case.end_us, connection.closed_us)
         if not event.t_us <= ended_us <= event.t_us + _SOON_US:
             continue
-        left = _left(case, ended_us, connection.number)
+        left = _left(case, ended_us, event)
         if left is not None:
             what = error.code or error.message
             ms = (ended_us - event.t_us) / 1000
@@ -58,10 +59,10 @@ def _grave(case: Case, error: Error) -> bool:
     return bool(kinds & _GRAVE) or refuses in ("session.update", "session.start") or not ready
 
 
-def _left(case: Case, t_us: int, connection: int) -> str | None:
-    """What was still going on; None: nothing, the call was over."""
-    active = case.active_at(connection, t_us - 1)
-    if active is not None:
+def _left(case: Case, t_us: int, error: Event) -> str | None:
+    """What was still going on when the client ended it; None: nothing, the call was over."""
+    active = case.active_at(error.connection, t_us - 1)
+    if active is not None and (active.done is None or active.done.frame > error.frame):
         return f"{active.id} is under way"
     if case.hearing is not None:
         for response in case.responses:
