@@ -21,7 +21,7 @@ from simrt.explore.space import Space, rank, space_of, worst_of
 from simrt.faults.base import Fault
 from simrt.faults.draw import Harm
 
-ROUNDS = 3
+ROUNDS = 2
 """How often each class of faults has its turn alone, before faults come together as well."""
 
 

@@ -18,7 +18,7 @@ from simrt.errors import PlanError
 from simrt.explore.moments import moments
 from simrt.faults.base import Fault
 from simrt.faults.draw import HARMS, Draw, Harm
-from simrt.faults.plan import FAULTS, check_plan
+from simrt.faults.plan import FAULTS
 from simrt.replay.build import score_of
 from simrt.replay.score import Score
 
@@ -57,12 +57,9 @@ class Space:
         return made
 
     def together(self, *faults: Fault) -> bool:
-        """Whether each of them can fire, those before it being there."""
-        try:
-            check_plan(faults, self.score)
-        except PlanError:
-            return False
-        return True
+        """Whether each of them can fire, those before it being there, and one caller can do what they say."""
+        plan = _Together(self.score)
+        return all(plan.add(fault) for fault in faults)
 
     def redraw(self, kind: type[Fault], choices: Sequence[int]) -> Drawn | None:
         """The fault that these choices mean; one that is too high is taken for the highest, one that is missing for
@@ -107,16 +104,51 @@ class Space:
         worst: Harm = rng.choices(HARMS, weights=(5, 4, 1))[0]
         wanted = rng.choices(range(1, 7), weights=(2, 5, 5, 3, 2, 1))[0]
         made: list[Drawn] = []
+        plan = _Together(self.score)
         for kind in rng.sample(self.kinds, k=len(self.kinds)):
             dice = _Dice(rng)
             fault = self.fault(kind, dice.index)
             if fault is None or rank(fault.harm()) > rank(worst):
                 continue
-            if self.together(*(drawn.fault for drawn in made), fault):
+            if plan.add(fault):
                 made.append(Drawn(fault, tuple(dice.made)))
             if len(made) == wanted:
                 break
         return tuple(made)
+
+
+class _Together:
+    """Faults that can come together, as they are added."""
+
+    def __init__(self, score: Score) -> None:
+        self.cassette = self.score = score
+        self.faults: list[Fault] = []
+        self._moments: set[tuple[object, ...]] = set()
+        self._extended = 0
+
+    def add(self, fault: Fault) -> bool:
+        """Take it in, if it fits."""
+        if any(one.name in fault.apart or fault.name in one.apart for one in self.faults):
+            return False
+        moments = self._moments_of(fault)
+        if not self._moments.isdisjoint(moments):
+            return False
+        try:
+            for number in range(self._extended, len(self.faults)):
+                self.score = self.faults[number].extend(self.score, number, random.Random(number))
+                self._extended += 1
+            fault.check(self.score)
+        except PlanError:
+            return False
+        self.faults.append(fault)
+        self._moments |= moments
+        return True
+
+    def _moments_of(self, fault: Fault) -> set[tuple[object, ...]]:
+        """Which replies and turns the caller of a fault speaks at: two cannot speak at the same."""
+        count = sum(isinstance(reply.index, int) for reply in self.cassette.replies)
+        cues = [say.cue.resolve(count) for say in fault.says(self.cassette) if not say.background]
+        return {(cue.anchor, cue.reply, cue.turn) for cue in cues if cue.reply is not None or cue.turn is not None}
 
 
 class _Same:

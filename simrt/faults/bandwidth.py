@@ -21,6 +21,7 @@ class Bandwidth(Fault, frozen=True):
     """`kbps` kilobits a second. `to`: which way ("both", "client", "server")."""
 
     name: ClassVar[str] = "bandwidth"
+    apart: ClassVar[tuple[str, ...]] = ("oversize",)  # some megabytes would stop the line for half a minute
     kbps: int = 800
     to: Literal["both", "client", "server"] = "both"
 

@@ -148,6 +148,8 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fault as a user writes it; each has its module, and its `name` in the compact form."""
 
     name: ClassVar[str] = ""
+    apart: ClassVar[tuple[str, ...]] = ()
+    """Names of faults that a search does not draw together with this one: both at once happen to nobody."""
 
     @classmethod
     def draw(cls, draw: Draw) -> Fault | None:

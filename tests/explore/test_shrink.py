@@ -69,4 +69,4 @@ def test_a_place_that_matters_stays() -> None:
         return any(isinstance(f, BargeIn) and f.at == 720 for f in faults)
 
     plan, _ = shrunk((drawn,), exactly)
-    assert plan == ["barge-in:at=720ms"]
+    assert plan == ["barge-in:at=720ms,answer=breakfast"]

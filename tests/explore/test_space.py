@@ -3,8 +3,10 @@
 import random
 from itertools import islice
 
+import pytest
+
 from simrt.explore.space import HARMS, Space, rank, space_of, worst_of
-from simrt.faults import Close, ErrorEvent, Stall
+from simrt.faults import Close, ErrorEvent, Stall, parse_plan
 from simrt.replay.score import Score
 from simrt.trace import Opening
 
@@ -45,6 +47,27 @@ def test_swarms_are_drawn_by_their_seed() -> None:
     for plan in plans:
         kinds = [type(drawn.fault) for drawn in plan]
         assert len(set(kinds)) == len(kinds)
+
+
+@pytest.mark.parametrize(
+    ("faults", "fit"),
+    [
+        (["speaks-on:turn=1", "stall"], True),
+        (["barge-in:reply=0", "barge-in"], True),
+        (["background", "barge-in"], True),
+        (["fail", "speaks-on:turn=1"], False),  # nothing of the reply is left to speak on before
+        (["late-audio:at=280ms", "barge-in"], False),  # two callers at the same place
+        (["bandwidth", "oversize"], False),
+    ],
+)
+def test_what_can_come_together(faults: list[str], fit: bool) -> None:
+    assert space_of(FRONT).together(*parse_plan(faults)) is fit
+
+
+def test_swarms_can_come_together() -> None:
+    space = space_of(FRONT)
+    for seed in range(60):
+        assert space.together(*(drawn.fault for drawn in space.swarm(random.Random(seed))))
 
 
 def test_half_of_the_swarms_are_legal_throughout() -> None:
