@@ -60,5 +60,7 @@ class _Armed(Armed):
 
     def _again(self, now_us: int) -> None:
         live = self.context.live
-        event = live_events.delegation_created(live.new_id(), f"item_second{self.number}", self.offset_ms)
+        event = live_events.delegation_created(
+            f"event_second{self.number}", f"item_second{self.number}", self.offset_ms
+        )
         live.delegate(event, 0, now_us)

@@ -51,4 +51,8 @@ class _Armed(ArmedStroke):
     def strike(self, now_us: int) -> None:
         live = self.context.live
         offset_ms = window_ms(live.timeline.position(now_us))[0]
-        live.delegate(live_events.delegation_created(live.new_id(), f"item_stray{self.number}", offset_ms), 0, now_us)
+        live.delegate(
+            live_events.delegation_created(f"event_stray{self.number}", f"item_stray{self.number}", offset_ms),
+            0,
+            now_us,
+        )

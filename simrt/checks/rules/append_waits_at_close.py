@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
-from simrt.checks.live import closed_by_client, live_connections, told
+from simrt.checks.live import Told, closed_by_client, live_connections, told
 from simrt.delegations import NOT_PLACED
 
 
@@ -22,10 +22,17 @@ def check(case: Case) -> Iterator[Finding]:
         ended_us = closed_by_client(case, connection)
         if ended_us is None:
             continue
-        for one in told(case, connection):
+        appends = told(case, connection)
+        for k, one in enumerate(appends):
             waits = one.append.open or one.append.error == NOT_PLACED
-            if one.append.kind == "commentary" and waits and one.t_us <= ended_us:
+            if one.append.kind == "commentary" and waits and one.t_us <= ended_us and not _said(one, appends[k + 1 :]):
                 ms = (ended_us - one.t_us) / 1000
                 yield found(
                     one.event, f"{one.append.content[:60]!r} was not placed when the client closed, {ms:.0f} ms later"
                 )
+
+
+def _said(one: Told, later: list[Told]) -> bool:
+    """Whether the agent said it all the same (the acknowledgement was lost), or was told the same again."""
+    again = [other for other in later if other.append.content == one.append.content and other.placed_us is not None]
+    return one.append.reply is not None or bool(again)

@@ -7,6 +7,9 @@ with its `delegation_id`. What the caller says meanwhile does not call it off: a
 
 Who ends the session owes the answer as well, however short the time was.
 
+A delegation before which the caller has said nothing since the one before, or since the agent spoke, has no question
+in it: thinking is enough ("this is being dealt with").
+
 To mend: answer each delegation, also when there is nothing to be found, or nothing to be understood ("ask the caller
 to repeat it"); do the work in a task of its own that no interruption cancels.
 """
@@ -15,6 +18,7 @@ from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
+from simrt.checks.events import Connection
 from simrt.checks.live import closed_by_client, delegated, live_connections, session_span, told
 
 
@@ -26,6 +30,7 @@ def check(case: Case) -> Iterator[Finding]:
     for connection in live_connections(case):
         _, end_us = session_span(case, connection)
         events = {e.text("delegation", "id"): e for e in connection.events if e.kind == "session.delegation.created"}
+        wordless = _wordless(connection)
         loose = [
             one.t_us
             for one in told(case, connection)
@@ -34,6 +39,8 @@ def check(case: Case) -> Iterator[Finding]:
         for delegation in delegated(case, connection):
             created = events.get(delegation.id)
             if created is None or delegation.outcome not in ("never answered", "progress only"):
+                continue
+            if delegation.outcome == "progress only" and delegation.id in wordless:
                 continue
             waited_ms = (end_us - created.t_us) / 1000
             ended = closed_by_client(case, connection) is not None
@@ -48,3 +55,18 @@ def check(case: Case) -> Iterator[Finding]:
                 delegation=delegation.id,
                 outcome=delegation.outcome,
             )
+
+
+def _wordless(connection: Connection) -> set[str]:
+    """The delegations before which the caller has said nothing since the one before, or since the agent spoke."""
+    found, words = set(), False
+    for event in connection.events:
+        if event.kind in ("session.input_transcript.delta", "kugel.input_transcript.committed"):
+            words = True
+        elif event.kind == "session.output_transcript.delta":
+            words = False
+        elif event.kind == "session.delegation.created":
+            if not words:
+                found.add(event.text("delegation", "id") or "")
+            words = False
+    return found
