@@ -289,6 +289,7 @@ class LiveDesk(ABC):
                 self.voice.said(event.delta, *_window(event))
             case "session.input_transcript.delta":
                 self.transcript.delta(event.delta, *_window(event))
+                self.voice.interrupted()
                 self._caller_s = asyncio.get_running_loop().time()
             case "kugel.input_transcript.committed":
                 self.transcript.commit(event.text, *_window(event))

@@ -6,6 +6,7 @@ turn is what was heard since the one before, and over when the agent delegates i
 
 from dataclasses import dataclass
 
+STEP_MS = 200  # positions on the timeline are that exact
 GAP_MS = 1500  # a pause that ends a turn; people stop for 600 ms in the middle of a sentence
 
 
@@ -47,13 +48,15 @@ class Transcript:
         turn.text, turn.end_ms, turn.committed = text, max(turn.end_ms, end_ms), True
 
     def delegate(self, offset_ms: int) -> Turn | None:
-        """The turn that a delegation made at this position is about; None: there is none that is not delegated yet.
+        """The turn that a delegation made at this position is about; None: there is none, or not yet, or it has been
+        delegated before.
 
         What is heard late and lies before the position still belongs to it.
         """
-        turn = self.last
-        if turn is None or turn.delegated:
+        before = [turn for turn in self.turns if turn.start_ms <= offset_ms + STEP_MS]
+        if not before or before[-1].delegated or before[-1].end_ms < offset_ms - GAP_MS:
             return None
+        turn = before[-1]
         turn.delegated = True
         turn.end_ms = max(turn.end_ms, offset_ms + 1)
         return turn

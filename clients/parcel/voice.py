@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from simrt import Line
 
 PAUSE_MS = 700  # longer than any inside a reply
+STALL_MS = 3000  # a sentence that nobody has cut off may stop for so long, and go on
 _LOUD = 200  # of 32768
 _NEVER = float("-inf")
+_ENDS = (".", "!", "?")
 _SLACK_MS = 500  # the transcript's times are in steps of 200 ms
 _AHEAD_MS = 400.0  # silence that would be played later than this is not played at all
 # G.711: sign and size are spread over the byte; these bytes are as near to silence as _LOUD.
@@ -46,7 +48,7 @@ class Utterance:
     def whole(self) -> bool:
         """Whether it is over, and the caller has heard it to its end."""
         enough = self.sound_ms[1] - self.sound_ms[0] >= max(1, self.end_ms - self.start_ms - _SLACK_MS)
-        ended = self.over and not self.cut and self.text.rstrip().endswith((".", "!", "?"))
+        ended = self.over and not self.cut and self.text.rstrip().endswith(_ENDS)
         return ended and enough and self.heard_ms is not None
 
 
@@ -62,14 +64,17 @@ class Voice:
         self.utterances: list[Utterance] = []
         self._sound_ms = (0.0, 0.0)  # what came last without a pause, on the speaker's clock
         self._sound_s = (_NEVER, _NEVER)  # when its first and its last piece came
-        self._text_s = _NEVER
+        self._silence_ms = 0.0  # that came last
+        self._text_s = self._caller_s = _NEVER
         self._active_s = 0.0
 
     def play(self, pcm: bytes) -> None:
         """`session.output_audio.delta`."""
         at_ms = self._speaker.played_ms + self._speaker.queued_ms
         end_ms = at_ms + len(pcm) / self._format.bytes_per_ms
-        if not self.silent(pcm):
+        silent = self.silent(pcm)
+        self._silence_ms = self._silence_ms + end_ms - at_ms if silent else 0.0
+        if not silent:
             now_s = self._clock()
             paused = (now_s - self._sound_s[1]) * 1000 >= PAUSE_MS
             self._sound_ms = (at_ms if paused else self._sound_ms[0], end_ms)
@@ -77,14 +82,14 @@ class Voice:
             if self.utterances:
                 last = self.utterances[-1]
                 last.sound_ms, last.heard_ms = (last.sound_ms[0], end_ms), None
-        elif self._paced and self._speaker.queued_ms > _AHEAD_MS:
-            return  # catch up after a jam
+        elif self._paced and self._silence_ms > PAUSE_MS and self._speaker.queued_ms > _AHEAD_MS:
+            return  # catch up after a jam: nothing is lost between two utterances
         self._speaker.play(pcm)
 
     def said(self, text: str, start_ms: int, end_ms: int) -> None:
         """`session.output_transcript.delta`."""
         last = self.utterances[-1] if self.utterances else None
-        if last is None or last.cut or (start_ms - last.end_ms >= PAUSE_MS and self._paused()):
+        if last is None or self._ended(last, start_ms):
             going_on = self._sound_s[0] > self._text_s
             begin_ms = self._sound_ms[0] if going_on else self._speaker.played_ms + self._speaker.queued_ms
             sound_ms = (begin_ms, max(begin_ms, self._sound_ms[1]))
@@ -97,9 +102,18 @@ class Voice:
             last.heard_ms = None
         self._text_s = self._clock()
 
-    def _paused(self) -> bool:
-        """Whether the agent has been silent since the last of its words; one word may be long ("4711")."""
-        return self._sound_s[0] > self._text_s or (self._clock() - self._sound_s[1]) * 1000 >= PAUSE_MS
+    def interrupted(self) -> None:
+        """The caller speaks: whatever the agent says after that is something else."""
+        self._caller_s = self._clock()
+
+    def _ended(self, last: Utterance, start_ms: int) -> bool:
+        """Whether what is said from there on is another utterance."""
+        pause_ms = start_ms - last.end_ms
+        silent = self._sound_s[0] > self._text_s or (self._clock() - self._sound_s[1]) * 1000 >= PAUSE_MS
+        if last.cut or pause_ms < PAUSE_MS or not silent:  # one word may be long ("4711")
+            return last.cut
+        waits = not last.text.rstrip().endswith(_ENDS) and self._caller_s < self._text_s
+        return not waits or pause_ms >= STALL_MS
 
     def cut(self) -> bool:
         """`kugel.response.cancelled`: what is not played yet will not be. False: all had been played."""

@@ -261,3 +261,47 @@ def test_silence_from_before_the_start_puts_the_agent_behind_nobody() -> None:
     done = right("slow-lookup")
     asked, placed = done.sent_ms("session.thinking.append"), done.got("session.thinking.appended")
     assert 600 < placed[0] - asked[0] < 1000
+
+
+FAULTS = [
+    "latency:add=80ms,jitter=40ms",
+    "stall:reply=1,at=500ms,for=900ms",
+    "stall:reply=-1,at=1s,for=500ms",
+    "clog:reply=-1,at=500ms,for=800ms",
+    "duplicate:event=session.delegation.created",
+    "delay:event=session.input_transcript.delta,nth=-1,for=400ms",
+    "delay:event=session.delegation.created,for=2s",
+    "spread",
+]
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_right_one_survives(fault: str, mode: str, tmp_path: Path) -> None:
+    done = play(tmp_path, "parcel-status", faults=[fault], kugel=MODES[mode])
+    assert done.mismatches == []
+    assert [order.told for order in done.asked] == ["shipped"]
+    assert not done.result.replies[-1].cut_off
+    assert done.result.verdict.unfired == []
+    assert done.result.log[-1].endswith("hanging up: the call is finished")
+
+
+@BOTH_WAYS
+def test_a_delegation_that_is_late_is_still_about_its_own_turn(mode: str, tmp_path: Path) -> None:
+    late = ["delay:event=session.delegation.created,for=2s"]
+    done = play(tmp_path, "late-result", faults=late, kugel=MODES[mode])
+    assert [(order.number, order.told) for order in done.asked] == [("4712", "in transit")]
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("drop:event=session.delegation.created", None),
+        ("reset:reply=1,at=500ms", ""),
+        ("close:code=1001,reply=-1,at=1s", "shipped"),
+    ],
+)
+def test_what_cannot_be_survived_leaves_a_right_book(fault: str, told: str | None, tmp_path: Path) -> None:
+    done = play(tmp_path, "parcel-status", faults=[fault])
+    assert done.mismatches == []
+    assert [order.told for order in done.asked] == ([] if told is None else [told])

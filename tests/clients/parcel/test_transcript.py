@@ -43,6 +43,26 @@ def test_a_delegation_takes_the_turn_once() -> None:
     assert transcript.delegate(600) is None
 
 
+def test_a_late_delegation_is_about_the_turn_at_its_position() -> None:
+    transcript = Transcript()
+    transcript.commit("Where is order 4712?", 600, 2000)
+    transcript.commit("Sorry, are you still there?", 3600, 5000)
+    turn = transcript.delegate(2400)
+    assert turn is not None
+    assert turn.text == "Where is order 4712?"
+    assert transcript.delegate(2400) is None
+
+
+def test_a_delegation_whose_words_have_not_come_is_about_no_earlier_turn() -> None:
+    transcript = Transcript()
+    transcript.commit("Thanks.", 600, 1000)
+    assert transcript.delegate(4800) is None
+    transcript.commit("And where is order 4712?", 3000, 4600)
+    turn = transcript.delegate(4800)
+    assert turn is not None
+    assert turn.text.endswith("4712?")
+
+
 def test_the_last_words_may_come_behind_the_delegation() -> None:
     transcript = Transcript()
     transcript.delta("It's 47", 600, 800)

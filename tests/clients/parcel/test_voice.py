@@ -170,6 +170,26 @@ def test_a_pause_inside_is_no_end() -> None:
     assert heard.whole == [("Order 4711 shipped. It arr", False)]
 
 
+def test_a_stall_in_a_sentence_parts_nothing() -> None:
+    heard = Heard()
+    heard.speak("Order 4711")
+    heard.line.pass_ms(900)
+    heard.sound(900)  # the end of the number, and more
+    heard.voice.said(" shipped yesterday.", 1000, 1200)
+    heard.line.pass_ms(900)
+    assert heard.whole == [("Order 4711 shipped yesterday.", True)]
+
+
+def test_what_is_said_after_the_caller_is_something_else() -> None:
+    heard = Heard()
+    heard.speak("Order 4711 shipped")
+    heard.line.pass_ms(300)
+    heard.voice.interrupted()
+    heard.line.pass_ms(600)
+    heard.speak("Sure, take your time.")
+    assert heard.whole == [("Order 4711 shipped", False), ("Sure, take your time.", True)]
+
+
 def test_a_call_that_is_over_waits_for_no_more() -> None:
     heard = Heard()
     heard.speak("Goodbye.")
@@ -181,10 +201,10 @@ def test_silence_that_would_be_late_is_left_out_where_audio_is_paced() -> None:
     jammed, ahead = Heard(), Heard(paced=False)
     for heard in (jammed, ahead):
         heard.sound(1000)
-        for _ in range(5):
+        for _ in range(12):
             heard.sound(100, QUIET)
-    assert jammed.line.queued_ms == 1000
-    assert ahead.line.queued_ms == 1500  # a pause in what is said
+    assert jammed.line.queued_ms == 1700  # a pause inside what is said would have been kept
+    assert ahead.line.queued_ms == 2200
 
 
 @pytest.mark.parametrize("encoding", ["pcm16", "ulaw", "alaw"])
