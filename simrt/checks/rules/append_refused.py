@@ -37,4 +37,10 @@ def check(case: Case) -> Iterator[Finding]:
             if mended:
                 continue
             why = f"has {count} tokens, and may have {CONTENT_TOKENS}" if count else f"was refused ({append.error})"
-            yield found(one.event, f"a {append.kind} {why}: the agent never got it", error=append.error, tokens=count)
+            yield found(
+                one.event,
+                f"a {append.kind} {why}: the agent never got it",
+                severity="note" if append.kind == "thinking" else "error",  # which nobody would have heard of
+                error=append.error,
+                tokens=count,
+            )
