@@ -222,7 +222,7 @@ class LiveDesk(ABC):
             while True:
                 event: Any = await self._connection.recv()
                 if event.type == "session.started":
-                    self.session_id = event.session.id
+                    self.session_id = str(getattr(event.session, "id", None) or "")
                     return
                 if event.type == "error":
                     error = event.error
