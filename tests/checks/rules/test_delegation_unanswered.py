@@ -1,8 +1,11 @@
 from .live import LiveTalk, in_parcel
 
 
-def asked() -> LiveTalk:
-    return LiveTalk().started().speech(500, 2000).delegation(2000)
+def asked(words: str = "Where is order 4711?") -> LiveTalk:
+    talk = LiveTalk().started().speech(500, 2000)
+    if words:
+        talk.server(1990, "session.input_transcript.delta", delta=words, start_ms=500, end_ms=1500)
+    return talk.delegation(2000)
 
 
 def test_a_delegation_that_nobody_answers() -> None:
@@ -13,6 +16,10 @@ def test_a_delegation_that_nobody_answers() -> None:
 def test_thinking_is_no_answer() -> None:
     (found,) = asked().tell(2100, "thinking", "It is being looked up.").speech(2100, 14_000).find("LIV603")
     assert "never a commentary" in found.message
+
+
+def test_where_nothing_was_asked_thinking_is_enough() -> None:
+    assert asked("").tell(2100, "thinking", "This is being dealt with.").speech(2100, 14_000).find("LIV603") == []
 
 
 def test_a_commentary_is_one_with_its_id_or_for_the_agent_at_large() -> None:
