@@ -251,6 +251,9 @@ class Desk(ABC):
     def _barge_in(self) -> None:
         for cut in self.playout.cut(self.turns.active):
             self.line.note(f"the caller cuts in: {cut.heard_ms} of {cut.received_ms} ms heard")
+            if not cut.heard_ms:  # a truncate to nothing is refused by some servers
+                self.spawn(self._send({"type": "conversation.item.delete", "item_id": cut.item_id}))
+                continue
             heard = {"content_index": cut.content_index, "audio_end_ms": cut.heard_ms}
             self.spawn(self._send({"type": "conversation.item.truncate", "item_id": cut.item_id, **heard}))
 

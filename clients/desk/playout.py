@@ -40,7 +40,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Cut:
-    """An item that the caller heard the beginning of."""
+    """An item of which the caller heard the beginning, or nothing."""
 
     item_id: str
     content_index: int
@@ -88,7 +88,8 @@ class Playout:
     def cut(self, active: str | None) -> list[Cut]:
         """Fall silent, because the caller talks. `active` is the response still under way, if there is one.
 
-        Returns the items to truncate: not those that were not begun, nor those that were played to their end.
+        Returns the items to truncate, or to delete if nothing of them was heard: not those that were played to their
+        end.
         """
         played_ms = self._speaker.played_ms
         self._speaker.clear()
@@ -100,8 +101,7 @@ class Playout:
             elif item.complete:
                 continue
             whole_ms = int(heard_ms + 0.001)  # the clock's rounding must not cost a millisecond
-            if whole_ms > 0:
-                cuts.append(Cut(item.item_id, item.content_index, whole_ms, round(item.received_ms)))
+            cuts.append(Cut(item.item_id, item.content_index, whole_ms, round(item.received_ms)))
         self._items.clear()
         if active is not None:
             self._silenced.add(active)

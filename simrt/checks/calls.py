@@ -39,6 +39,11 @@ class Call(msgspec.Struct):
         """Whether its response was cancelled before it was whole."""
         return bool(self.response and self.response.status == "cancelled" and self.status != "completed")
 
+    @property
+    def broken_off(self) -> bool:
+        """Whether it never became one: nobody owes it an output."""
+        return self.cancelled or self.status in ("incomplete", "cancelled")
+
 
 class Turn(msgspec.Struct):
     """A turn of the caller's, as the server tells of it. `text` None: no transcript came."""

@@ -17,8 +17,7 @@ _TELLING = ("response.function_call_arguments.done", "response.output_item.done"
 
 def is_open(call: Call) -> bool:
     """Whether a call had come whole, in the events that tell of calls, was not called off, and got no output."""
-    broken_off = call.cancelled or call.status in ("incomplete", "cancelled")
-    return not call.outputs and not broken_off and any(event.kind in _TELLING for event in call.told)
+    return not call.outputs and not call.broken_off and any(event.kind in _TELLING for event in call.told)
 
 
 def owed(case: Case, call: Call) -> bool:

@@ -134,7 +134,7 @@ def _turns(case: Case) -> Iterator[Debt]:
                 if _next(case, turn.connection, over_us, event.frame) >= start_us:
                     end_us = _next(case, turn.connection, start_us, last)
                     yield Debt("cough", start_us, end_us, turn.transcript)
-        else:
+        elif turn.started is not None:  # else it is what somebody else said in the background
             end_us = _next(case, turn.connection, over_us, event.frame)
             yield Debt("server", over_us, end_us, event)
 
@@ -158,7 +158,7 @@ def _cut_by(case: Case, turn: Turn) -> Response | None:
 
 def _tools(case: Case) -> Iterator[Debt]:
     for call in case.calls:
-        if call.ready_us is None or call.cancelled:
+        if call.ready_us is None or call.broken_off:
             continue
         closed_us = case.connections[call.connection].closed_us or case.end_us
         end_us = min([case.end_us, closed_us, *(output.t_us for output in call.outputs)])
@@ -168,7 +168,7 @@ def _tools(case: Case) -> Iterator[Debt]:
 def _outputs(case: Case) -> Iterator[Debt]:
     """After the last output of a response's calls: a reply is to be asked for, once no response is active."""
     for response in case.responses:
-        calls = [call for call in case.calls if call.response is response and not call.cancelled]
+        calls = [call for call in case.calls if call.response is response and not call.broken_off]
         outputs = [call.outputs[0] for call in calls if call.outputs]
         if not outputs or len(outputs) < len(calls):
             continue

@@ -419,8 +419,10 @@ def test_barge_in_silences_the_reply_and_says_what_was_heard(complete: bool, bet
     assert "520 of 1800 ms heard" in outcome.notes
 
 
-def test_nothing_heard_is_not_truncated() -> None:
-    assert not barge_in(received_ms=1800, after_s=0.0, complete=True).server.of("conversation.item.truncate")
+def test_item_of_which_nothing_was_heard_is_deleted() -> None:
+    server = barge_in(received_ms=1800, after_s=0.0, complete=True).server
+    assert not server.of("conversation.item.truncate")
+    assert len(server.of("conversation.item.delete")) == 1
 
 
 def test_all_heard_is_not_truncated() -> None:

@@ -104,3 +104,10 @@ def test_the_last_of_several_outputs_counts() -> None:
     talk.output(2200, "call_1").output(8000, "call_2").client(8010, "response.create").created(8100, "resp_2")
     talk.audio(8200, 1000, "resp_2").done(8300, "resp_2")
     assert talk.append(20_000, b"\0\0").findings("AGT210") == []
+
+
+def test_a_call_that_was_broken_off_is_owed_nothing() -> None:
+    talk = Talk().ready().turn(500, 900).created(1000).call(1100, arguments='{"a', status="incomplete")
+    assert talk.done(1200, status="incomplete").append(20_000, b"\0\0").findings("AGT210") == []
+    whole = Talk().ready().turn(500, 900).created(1000).call(1100).done(1200)
+    assert whole.append(20_000, b"\0\0").findings("AGT210")
