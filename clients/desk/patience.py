@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ANSWER_S = 3.0  # from the end of the caller's turn to the reply that it brings, at the latest
 STUCK_S = 8.0  # nothing of a response that was asked for, or that is under way
+CANCELLED_S = 2.0  # from a cancel to the end of the response, at the latest
 RETRY_S = 0.5  # after a refusal
 QUIET_S = 60.0  # neither side has said anything
 
@@ -65,7 +66,7 @@ class Patience:
             if not heard.whole and response_id not in self._with_call:
                 desk.turns.owe(response_id)
             await desk.cancel(response_id)
-            await asyncio.sleep(RETRY_S)
+            await asyncio.wait([desk.outcome(response_id)], timeout=CANCELLED_S)
             desk.turns.finished(response_id)  # if the server will not say so
             desk._ask_for_reply()
 
