@@ -55,6 +55,7 @@ class Append:
     delegation_id: str | None
     event_id: str
     sent_ms: float
+    expects_reply: bool
     placed_ms: int | None = None
     refused: str | None = None
 
@@ -242,7 +243,7 @@ class LiveDesk(ABC):
         """Tell the agent something (500 tokens at most): `commentary` it tells the caller, `thinking` it knows,
         `instructions` it follows. `expects_reply` (fluid-1): the caller is asked just this, and what they answer is
         delegated."""
-        made = Append(kind, content, delegation_id, f"{kind}-{len(self.appends) + 1}", self.position_ms)
+        made = Append(kind, content, delegation_id, f"{kind}-{len(self.appends) + 1}", self.position_ms, expects_reply)
         self.appends.append(made)
         event: Any = {"type": f"session.{kind}.append", "event_id": made.event_id, "content": content}
         event["delegation_id"] = delegation_id

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 KUGEL: dict[str, Any] = {}
 TRIES = 3  # how often the caller is told the same
 TELL_AGAIN_S = 4.0  # of quiet, in which something that was placed should have been said
+PLACE_AGAIN_S = 6.0  # ... and in which it should have been placed, which takes a second
+NOT_PLACED = "context_injection_incomplete"
 FAREWELL_S = 0.6  # of quiet, after which a goodbye was the end of a turn
 HANG_UP_CAP_S = 8.0
 _SLACK_MS = 300.0  # the timeline's positions are in steps of 200 ms
@@ -85,6 +87,7 @@ class Parcel(LiveDesk):
         self.news: list[News] = []
         self.question: tuple[str, Append] | None = None  # the order that may be cancelled
         self.last: str | None = None  # the order that was spoken of last
+        self._repeated: set[str] = set()  # what was told once more
         self._writing: dict[asyncio.Task[Any], None] = {}  # must not be broken off by a hang-up
 
     @classmethod
@@ -204,16 +207,21 @@ class Parcel(LiveDesk):
             lost = next((news for news in self.news if self._lost(news)), None)
             if lost is not None:
                 self._tell_again(lost, lost.append.delegation_id)
+            if self.question is not None and self._due(self.question[1]) and not self.heard(*self.question[::-1]):
+                self._repeat(self.question[1])
         elif any(self.is_goodbye(spoken, farewell) for spoken in self.voice.utterances):
             self.end("the call is finished")
         elif self.quiet_s() >= HANG_UP_CAP_S:
             self.end(f"no goodbye for {HANG_UP_CAP_S:g} s: hang-up cap hit")
 
     def _lost(self, news: News) -> bool:
-        """Whether something should have been said by now: it was placed, and the line has been quiet since."""
-        waiting_ms = self.position_ms - news.append.sent_ms
-        due = min(self.quiet_s(), waiting_ms / 1000) >= TELL_AGAIN_S and news.append.placed_ms is not None
-        return due and not news.told and news.tries < TRIES
+        return self._due(news.append) and not news.told and news.tries < TRIES
+
+    def _due(self, append: Append) -> bool:
+        """Whether something should have been said by now, or placed at least: the line has been quiet since."""
+        waiting_s = (self.position_ms - append.sent_ms) / 1000
+        enough_s = TELL_AGAIN_S if append.placed_ms is not None else PLACE_AGAIN_S
+        return append.refused is None and min(self.quiet_s(), waiting_s) >= enough_s
 
     def farewell(self) -> Turn | None:
         """The caller's goodbye, if that is the last that they have said."""
@@ -230,6 +238,24 @@ class Parcel(LiveDesk):
         for news in self.news:
             if news.append is append and append.delegation_id is not None and param == "delegation_id":
                 self._tell_again(news, None)  # the result is left, and the delegation gone
+        if param is None and append.refused != NOT_PLACED:
+            self._repeat(append)  # nothing is wrong with it
+
+    def _repeat(self, append: Append) -> None:
+        """Tell the agent the same again, once."""
+        if append.content in self._repeated:
+            return
+        self._repeated.add(append.content)
+
+        async def tell() -> None:
+            of = append.delegation_id
+            again = await self.append(append.kind, append.content, of, expects_reply=append.expects_reply)
+            for news in self.news:
+                news.append = again if news.append is append else news.append
+            if self.question is not None and self.question[1] is append:
+                self.question = self.question[0], again
+
+        self.spawn(tell())
 
     def _tell_again(self, news: News, delegation_id: str | None) -> None:
         news.tries += 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clients.parcel import BookError, Carrier, OrderBook, Report
-from clients.parcel.parcel import HANG_UP_CAP_S, TELL_AGAIN_S, TRIES
+from clients.parcel.parcel import HANG_UP_CAP_S, PLACE_AGAIN_S, TELL_AGAIN_S, TRIES
 
 from .server import LiveServer, play
 
@@ -63,14 +63,30 @@ def test_telling_again_has_an_end(tmp_path: Path) -> None:
     assert call.order("4711").told == ""
 
 
-def test_nothing_is_told_again_to_a_timeline_that_stands(tmp_path: Path) -> None:
+def test_what_is_not_placed_has_more_time_and_is_told_again(tmp_path: Path) -> None:
+    async def script(server: LiveServer, wait_s: float) -> None:
+        await server.start()
+        await server.delegate("Where is order 4711?")
+        await asyncio.sleep(wait_s)
+        await server.hang_up()
+
+    def appends(wait_s: float) -> int:
+        return len(play(tmp_path, lambda server: script(server, wait_s)).appends())
+
+    assert [appends(wait_s) for wait_s in (PLACE_AGAIN_S - 0.5, PLACE_AGAIN_S + 1)] == [1, 2]
+
+
+def test_what_is_refused_for_no_reason_is_told_once_more(tmp_path: Path) -> None:
     async def script(server: LiveServer) -> None:
         await server.start()
         await server.delegate("Where is order 4711?")
-        await asyncio.sleep(5 * TELL_AGAIN_S)
+        for event_id in ("commentary-1", "commentary-2"):
+            await asyncio.sleep(0.1)
+            await server.error("server_error", client_event_id=event_id)
+        await asyncio.sleep(0.1)
         await server.hang_up()
 
-    assert len(play(tmp_path, script).appends()) == 1
+    assert play(tmp_path, script).appends() == [("commentary", FACT, "item_1")] * 2
 
 
 def test_a_cancelled_answer_is_silenced_and_told_again(tmp_path: Path) -> None:
