@@ -58,8 +58,9 @@ class Patience:
         desk = self._desk
         while desk.turns.active == response_id:
             heard = desk.playout.heard(response_id)
-            left_s = max(self._last_of[response_id] + STUCK_S - _now(), (heard.received_ms - heard.heard_ms) / 1000)
-            if left_s > 0:
+            unheard_s = 0.0 if heard.over else (heard.received_ms - heard.heard_ms) / 1000
+            left_s = max(self._last_of[response_id] + STUCK_S - _now(), unheard_s)
+            if left_s > 0.001:
                 await asyncio.sleep(left_s + 0.001)
                 continue
             desk.line.note(f"nothing more of response {response_id} for {STUCK_S} s: cancelled")

@@ -133,8 +133,8 @@ class Answers:
         if not self._known(event, now_us, "item_truncate_invalid_item_id"):
             return
         item_id, end_ms = str(event.get("item_id")), event.get("audio_end_ms")
-        sent_ms = s.item_audio_us.get(item_id, 0) // 1000
-        if s.items[item_id].get("role") != "assistant" or item_id not in s.item_audio_us:
+        sent_ms = s.audio_sent_us(item_id) // 1000
+        if s.items[item_id].get("role") != "assistant" or not s.audio_sent_us(item_id):
             message = "Only model output audio messages can be truncated"
             self.error(now_us, event, "invalid_request_error", "unsupported_content_type", message)
         elif not isinstance(end_ms, int) or end_ms < 0 or end_ms > sent_ms:

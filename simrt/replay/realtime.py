@@ -66,7 +66,7 @@ class RealtimeSession(Session):
         self.overrides: dict[int, dict[str, Any]] = {}
         self.active: int | None = None
         self.active_id = ""
-        self.item_audio_us: dict[str, int] = {}
+        self._item_bytes: dict[str, int] = {}
         self.items: dict[str, dict[str, Any]] = {}
         self.output_items: dict[str, Opened] = {}  # the output items of the latest response
         self._repeated: str | bytes | None = None
@@ -244,8 +244,7 @@ class RealtimeSession(Session):
         kind = frame.kind
         if event["type"] in AUDIO_DELTAS:
             item_id = str(event.get("item_id"))
-            played = self.formats.output.duration_us(len(audio))
-            self.item_audio_us[item_id] = self.item_audio_us.get(item_id, 0) + played
+            self._item_bytes[item_id] = self._item_bytes.get(item_id, 0) + len(audio)
         elif kind == "response.created":
             self.active, self.active_id = frame.response, str((event.get("response") or {}).get("id"))
             self.output_items = {}
@@ -273,7 +272,11 @@ class RealtimeSession(Session):
     def sent_audio(self) -> list[tuple[ScoredReply, int]]:
         """The replies of which audio was sent, in that order, each with how much of it, in µs."""
         by_item = {reply.item_id: reply for reply in self.score.replies}
-        return [(by_item[item_id], sent_us) for item_id, sent_us in self.item_audio_us.items() if item_id in by_item]
+        return [(by_item[item_id], self.audio_sent_us(item_id)) for item_id in self._item_bytes if item_id in by_item]
+
+    def audio_sent_us(self, item_id: str) -> int:
+        """How much audio of an item was sent, in µs: of the whole, since the parts may end between two of them."""
+        return self.formats.output.duration_us(self._item_bytes.get(item_id, 0))
 
     def synthesize(self, event: dict[str, Any], now_us: int, *, synthetic: bool = True) -> None:
         """As the base; under the name that the client knows it by."""

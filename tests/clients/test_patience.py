@@ -7,6 +7,7 @@ import pytest
 from clients.call import Call
 from clients.desk.patience import ANSWER_S, QUIET_S, RETRY_S, STUCK_S
 from clients.desk.turns import ALREADY_ACTIVE, TRIES, Turns
+from simrt import run_call
 from tests.clients.scripted import Outcome, Server, play
 
 LOOKUP = '{"surname": "Okafor", "day": "Friday"}'
@@ -124,6 +125,11 @@ def test_one_that_only_lacks_its_end_is_not_asked_for_again() -> None:
     outcome = play(Call, script, caller_hangs_up_s=STUCK_S + 5)
     assert len(outcome.server.of("response.cancel")) == 1
     assert created(outcome) == []
+
+
+def test_one_that_stops_is_cancelled_however_its_audio_came() -> None:
+    found = run_call(Call, "front-desk", ["rechunk:reply=-2", "hang:response=-2,at=1s"])
+    assert any("nothing more of response" in line for line in found.log)
 
 
 def test_what_is_still_being_heard_has_not_stopped() -> None:

@@ -169,6 +169,17 @@ def test_truncate_beyond_what_was_sent_is_an_error(after_ms: int, sent_ms: int) 
     assert (error["code"], error["event_id"]) == ("invalid_value", "t")
 
 
+def test_truncate_counts_the_whole_of_what_was_sent_in_odd_parts() -> None:
+    call = Call(one_reply(), ["rechunk:reply=0,least=1ms,most=40ms"])
+    update(call).say(300, samples_of("booking"))
+    call.run()
+    audio = [got.send.audio for got in call.got if got.send.audio]
+    assert sum(PCM24.duration_us(len(data)) for data in audio) < 3_000_000, "every part is a whole number of µs"
+    event = {"type": "conversation.item.truncate", "item_id": item_id(call), "content_index": 0, "audio_end_ms": 3000}
+    call.send(30_000, event).run()
+    assert call.errors() == []
+
+
 @pytest.mark.parametrize("end", [-1, None, "100", 12.5])
 def test_truncate_to_no_position_is_an_error(end: Any) -> None:
     call = talking()
@@ -563,7 +574,8 @@ def test_audio_comes_in_the_format_that_the_client_agreed() -> None:
         assert ULAW8.duration_us(len(data)) == PCM24.duration_us(len(before.send.audio))
     # the ear hears as much as before, and truncation counts the same milliseconds
     assert [row[2] for row in call.ear.audio] == [row[2] for row in plain.ear.audio]
-    assert sum(call.realtime.item_audio_us.values()) == 3_000_000
+    (item,) = {got.event["item_id"] for got in sent}
+    assert call.realtime.audio_sent_us(item) == 3_000_000
 
 
 @pytest.mark.parametrize(("profile", "kept"), [("polyai", "You're all"), ("openai", None)])

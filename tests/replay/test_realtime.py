@@ -227,7 +227,7 @@ def test_a_barge_in_that_was_not_recorded_cuts_the_reply(score: Any) -> None:
     assert 740 <= cut.ms - spoken[0] <= 830  # the clip's voice begins 40 ms in
     assert [(reply, was_cut) for reply, _, was_cut in call.ear.ended] == [(0, True), ("answer-0", False)]
     sent = sum(length for reply, _, length in call.ear.audio if reply == 0)
-    assert sent * 1000 == call.realtime.item_audio_us[cut.event["response"]["output"][0]["id"]]
+    assert sent * 1000 == call.realtime.audio_sent_us(cut.event["response"]["output"][0]["id"])
     assert call.of("input_audio_buffer.speech_stopped")[-1].ms < call.of("response.created")[-1].ms
     item = cut.event["response"]["output"][0]
     assert item["status"] == "incomplete"
