@@ -66,7 +66,20 @@ def _active(case: Case, ask: Ask, race_us: int) -> Response | None:
         if response.connection != connection or out_of_band(response.asked):
             continue
         if response.first_us + race_us < t_us and response.active(t_us):
+            if _given_up(case, response, ask):
+                continue
             if response.done is None and t_us - last_us(case, response) > case.limits.ask_ms * 1000:
                 continue  # its end got lost
             return response
     return None
+
+
+def _given_up(case: Case, response: Response, ask: Ask) -> bool:
+    """Whether the client had cancelled it: events are dealt with in their order, so it may ask for the next at once."""
+    return any(
+        cancel.connection == response.connection
+        and response.first_us <= cancel.t_us
+        and cancel.frame < ask.event.frame
+        and cancel.text("response_id") in ("", response.id)
+        for cancel in case.sent("response.cancel")
+    )

@@ -68,3 +68,9 @@ def test_an_ask_that_was_lost_is_not_held_against_those_after_it() -> None:
     talk = Talk().ready().client(1000, "response.create").client(9000, "response.create").created(9100)
     talk.done(9500).client(9800, "response.create").created(9900, "resp_2").done(10_500, "resp_2")
     assert talk.findings("PRO301") == []
+
+
+def test_who_has_cancelled_a_response_may_ask_for_the_next() -> None:
+    talk = Talk().ready().client(1000, "response.create").created(1100).client(3000, "response.cancel")
+    talk.client(3001, "response.create", event_id="e2").error(3020, ACTIVE, "e2").done(3100, status="cancelled")
+    assert talk.findings("PRO301") == []
