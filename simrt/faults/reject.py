@@ -81,14 +81,15 @@ class ArmedGate(Armed):
         super().__init__(fault, context, number)
         self.event = event
         self.nth = find_asked(fault, context.cassette, event, nth)
-        self.count = context.connections - 1 if event == "session.start" else -1
+        self.count = -1
 
     def gate(self, event: dict[str, Any], now_us: int) -> bool:
         """Count; act when it is that one."""
         if self.fired or event.get("type") != self.event:
             return False
         self.count += 1
-        return self.count == self.nth and self.stop(event, now_us)
+        before = self.context.connections if self.event == "session.start" else 0
+        return before + self.count == self.nth and self.stop(event, now_us)
 
     def stop(self, event: dict[str, Any], now_us: int) -> bool:
         """This is the one: True if it goes no further."""

@@ -15,6 +15,7 @@ from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.live import draw_delegation, find_delegation
 from simrt.replay.score import Score
+from simrt.trace import parse_event
 
 
 class SecondDelegation(Fault, frozen=True):
@@ -53,7 +54,7 @@ class _Armed(Armed):
 
     def emit(self, send: Send, now_us: int) -> Iterable[Action]:
         if send.frame is not None and send.frame.index == self.index:
-            offset_ms = (send.frame.event or {}).get("offset_ms")
+            offset_ms = (parse_event(send.payload) or {}).get("offset_ms")
             self.offset_ms = offset_ms if isinstance(offset_ms, int) else 0
             self.context.do(now_us + self.fault.after * 1000, self, self._again)
         return (send,)

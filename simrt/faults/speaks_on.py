@@ -47,8 +47,9 @@ class SpeaksOn(Fault, frozen=True):
         off), and the pause must be one that ends a turn."""
         check_new(self, score, fixture_clip(self.clip))
         if self.turn not in _lines(score) or not _may_go_on(score, self.turn):
-            what = "a delegation and no reply" if score.dialect == "live" else "a spoken reply"
-            raise self.never(f"turn {self.turn} is not followed by {what}")
+            if score.dialect == "live":
+                raise self.never(f"turn {self.turn} is not followed by a delegation and no reply")
+            raise self.never(f"no spoken reply follows turn {self.turn} at once")
         if self.after <= score.pacing.silence_ms + 100:
             raise self.never(f"a pause of {self.after} ms does not end the turn")
 
