@@ -135,6 +135,16 @@ def refund_asked() -> Script:
     )
 
 
+def holding() -> Script:
+    """The agent says that it looks; the answer takes a tool."""
+    return _call(_asks(), reply("let-me-check", tool=_LOOKUP), reply("its-through", "create"), *_thats_all(1))
+
+
+def takes_a_breath() -> Script:
+    """The caller begins to speak a second after pickup, when most sessions are ready."""
+    return _call(turn("did-it-go-through", "pickup+1000ms"), reply("its-through"), *_thats_all(0))
+
+
 SCRIPTS: dict[str, Callable[[], Script]] = {
     "farewell": farewell,
     "follow-up": follow_up,
@@ -147,6 +157,8 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
     "refund-twice": refund_twice,
     "refund-missed": refund_missed,
     "refund-asked": refund_asked,
+    "takes-a-breath": takes_a_breath,
+    "holding": holding,
 }
 
 
