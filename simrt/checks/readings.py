@@ -10,6 +10,7 @@ from simrt.audio import ALAW8, PCM24, ULAW8, AudioFormat
 
 _NOISE, _SMOOTH, _MARGIN = 0.65, 0.7, 0.3
 _LOUD_DBFS, _MARGIN_DB = -9.0, 3.0
+_TELEPHONE, _TELEPHONE_NOISE, _TELEPHONE_DBFS = 8000, 0.72, -15.0
 _LEAST = 4800  # bytes: 100 ms of 24 kHz PCM16, 600 ms of G.711
 _READINGS = (PCM24, ULAW8, ALAW8)
 _BLOCK = 960
@@ -48,9 +49,10 @@ def _level(data: bytes, format: AudioFormat) -> float:
     return float(samples.std()) if len(samples) else 0.0
 
 
-def _measure(data: bytes, format: AudioFormat) -> tuple[float, float]:
-    """How loud in dBFS, and how much each sample is like the one before: 1 a smooth wave, 0 noise."""
-    samples = format.decode(data).astype(np.float64)
+def _measure(data: bytes, format: AudioFormat, step: int = 1) -> tuple[float, float]:
+    """How loud in dBFS, and how much each sample is like the one before: 1 a smooth wave, 0 noise. Of `step` samples
+    one is looked at."""
+    samples = format.decode(data)[:: max(1, step)].astype(np.float64)
     samples -= samples.mean()
     power = float(np.dot(samples, samples))
     if not power:
@@ -60,6 +62,15 @@ def _measure(data: bytes, format: AudioFormat) -> tuple[float, float]:
 
 
 def is_noise(data: bytes, format: AudioFormat) -> bool:
-    """Whether bytes that are not silent are no speech, read in that format."""
+    """Whether bytes that are not silent are no speech, read in that format.
+
+    Noise that a client has brought from a telephone's rate to a higher one is smooth from one sample to the next; so
+    what is loud is looked at in a telephone's rate as well.
+    """
     heard = _voiced(data, format)
-    return len(heard) >= _LEAST and _measure(heard, format)[1] < _NOISE
+    if len(heard) < _LEAST:
+        return False
+    loudness, alike = _measure(heard, format)
+    if alike < _NOISE:
+        return True
+    return loudness > _TELEPHONE_DBFS and _measure(heard, format, format.rate // _TELEPHONE)[1] < _TELEPHONE_NOISE

@@ -21,6 +21,8 @@ from simrt.replay.restate import convert
 from simrt.replay.score import Score
 from simrt.trace import parse_event
 
+To = Literal["other", "pcm16", "ulaw", "alaw"]
+
 _FORMATS = {"pcm16": AudioFormat(), "ulaw": AudioFormat("ulaw", 8000), "alaw": AudioFormat("alaw", 8000)}
 _NAMES: dict[str, dict[str, Any]] = {
     "pcm16": {"type": "audio/pcm", "rate": 24000},
@@ -33,17 +35,17 @@ _BETA = {"pcm16": "pcm16", "ulaw": "g711_ulaw", "alaw": "g711_alaw"}
 class WrongFormat(Fault, frozen=True):
     """All audio deltas are in format `to` (PCM16 at 24 kHz, or G.711 at 8 kHz), whatever the session has agreed on.
 
-    `told`: whether `session.updated` says so.
+    "other": μ-law where PCM16 was agreed on, PCM16 where it was not. `told`: whether `session.updated` says so.
     """
 
     name: ClassVar[str] = "wrong-format"
-    to: Literal["pcm16", "ulaw", "alaw"] = "ulaw"
+    to: To = "other"
     told: Literal["yes", "no"] = "no"
 
     @classmethod
     def draw(cls, draw: Draw) -> WrongFormat:
-        """Not the usual one, told and untold."""
-        to: Literal["pcm16", "ulaw", "alaw"] = draw.pick(("ulaw", "alaw"))
+        """Not the one agreed on, told and untold."""
+        to: To = draw.pick(("other", "alaw"))
         told: Literal["yes", "no"] = draw.pick(("yes", "no"))
         return cls(to, told)
 
@@ -66,7 +68,11 @@ class _Armed(Armed):
     fault: WrongFormat
 
     def emit(self, send: Send, now_us: int) -> Iterable[Action]:
-        agreed, real = self.context.session.formats.output, _FORMATS[self.fault.to]
+        agreed = self.context.session.formats.output
+        to = self.fault.to
+        if to == "other":
+            to = "ulaw" if agreed.encoding == "pcm16" else "pcm16"
+        real = _FORMATS[to]
         if agreed == real:
             return (send,)
         if send.kind in AUDIO_DELTAS and send.audio:
@@ -75,7 +81,7 @@ class _Armed(Armed):
             event = {**event, "delta": base64.b64encode(convert(send.audio, agreed, real)).decode()}
         elif send.kind == "session.updated" and self.fault.told == "yes":
             self.fire(now_us)
-            event = _told(parse_event(send.payload) or {}, self.fault.to)
+            event = _told(parse_event(send.payload) or {}, to)
         else:
             return (send,)
         return (msgspec.structs.replace(send, payload=msgspec.json.encode(event).decode()),)

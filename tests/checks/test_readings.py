@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from simrt.audio import ALAW8, PCM24, ULAW8, AudioFormat
+from simrt.audio import ALAW8, PCM24, ULAW8, AudioFormat, resample
 from simrt.caller import fixture_clip
 from simrt.checks.readings import is_noise, other_format
 
@@ -23,6 +23,17 @@ def test_speech_in_another_format_is_told(clip: str, real: AudioFormat, agreed: 
     told = other_format(data, agreed)
     assert told is not None
     assert (told.encoding == "pcm16") == (real.encoding == "pcm16")
+
+
+@pytest.mark.parametrize("clip", CLIPS)
+@pytest.mark.parametrize("line", [PCM24, AudioFormat("pcm16", 16000)])
+@pytest.mark.parametrize(("real", "taken_for"), [(ULAW8, ULAW8), (PCM24, ULAW8), (PCM24, ALAW8)])
+def test_what_was_brought_to_a_higher_rate(
+    clip: str, line: AudioFormat, real: AudioFormat, taken_for: AudioFormat
+) -> None:
+    wire = real.encode(fixture_clip(clip).at_rate(real.rate))
+    played = line.encode(resample(taken_for.decode(wire), taken_for.rate, line.rate))
+    assert is_noise(played, line) == (real != taken_for)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0" * 50_000, b"\xff" * 50_000, b"\xd5" * 50_000])
