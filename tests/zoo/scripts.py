@@ -135,6 +135,12 @@ def refund_asked() -> Script:
     )
 
 
+def looked_up() -> Script:
+    """The answer takes a tool, and when they have heard it the caller hangs up."""
+    leaves = turn("thats-all", "reply[0].end+600ms", leave=True)
+    return _call(_asks(), Reply(tool=_LOOKUP), reply("its-through", "create"), leaves)
+
+
 def holding() -> Script:
     """The agent says that it looks; the answer takes a tool."""
     return _call(_asks(), reply("let-me-check", tool=_LOOKUP), reply("its-through", "create"), *_thats_all(1))
@@ -158,6 +164,7 @@ SCRIPTS: dict[str, Callable[[], Script]] = {
     "refund-missed": refund_missed,
     "refund-asked": refund_asked,
     "takes-a-breath": takes_a_breath,
+    "looked-up": looked_up,
     "holding": holding,
 }
 
