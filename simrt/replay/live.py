@@ -73,6 +73,7 @@ class LiveSession(Session):
         self.delegations: list[Delegation] = []
         self.delegations_made = 0
         self.muted = False
+        self._over = False  # session.closed has been sent
         self.counts: dict[str, int] = {}
         self.recorded = {(e.kind, e.nth): e for e in score.client_events}
         self.asked: set[Cause] = set()
@@ -220,6 +221,10 @@ class LiveSession(Session):
         if self.timeline.next_us <= self.timeline.total_us:
             self.timeline.advance(now_us)
 
+    def schedule(self, frame: ScoredFrame, due_us: int, *, cut: bool = False, after_us: int = 0) -> int:
+        """As the base; nothing goes out before its cause has come about."""
+        return super().schedule(frame, due_us, cut=cut, after_us=max(after_us, self.now_us))
+
     # --- what comes about ----------------------------------------------------------------------------------------
 
     def at(self, origin_us: int, frame: ScoredFrame) -> None:
@@ -239,7 +244,7 @@ class LiveSession(Session):
                 self.at(position_us, frame)
         for reply in self.score.replies:
             if reply.cause == cause:
-                self.track.wish(reply, position_us + reply.start_us)
+                self.track.wish(reply, position_us)
         if cause == self.score.closing_cause:
             self.happened(cause, self.now_us, only=lambda frame: False)
 
@@ -310,7 +315,7 @@ class LiveSession(Session):
 
     def render(self, frame: ScoredFrame, now_us: int) -> Send | None:
         """Play a scored frame as this call needs it, and keep the server's own state."""
-        if frame.index in self.cut:
+        if frame.index in self.cut or self._over:
             return None
         if frame.kind == OUTPUT_AUDIO:
             self.track.went_out(frame, now_us)
@@ -330,6 +335,7 @@ class LiveSession(Session):
         elif frame.kind == CANCELLED and frame.reply is not None and self.observer is not None:
             self.observer.reply_ended(frame.reply, now_us, True)
         elif frame.kind == CLOSED:
+            self._over = True
             self.rules.close()
         payload = frame.payload if told is event else _encode(told).decode()
         return Send(payload, frame.kind, frame, frame.reply in self.made_up, frame.reply)

@@ -29,7 +29,6 @@ APPENDS: dict[str, live_events.AppendKind] = {
     "session.instructions.append": "instructions",
 }
 _ACK_US = 20_000  # an acknowledgement comes this much behind the slot that its window begins with
-_SAY_US = 200_000  # from a commentary's place to the first word of it, if nobody speaks
 
 
 class Append(msgspec.Struct):
@@ -64,7 +63,6 @@ class Appends:
         self.s = session
         self.all: list[Append] = []
         self.expecting = False  # the agent has asked the caller something for the client
-        self._taken: dict[str, int] = {}
         self._said: set[ReplyKey] = set()
         self._wishes: dict[int, Wish] = {}
         self._last_us = self._last_ack_us = 0
@@ -78,8 +76,7 @@ class Appends:
     def take(self, event: dict[str, Any], now_us: int) -> None:
         """An append is accepted: it waits for the timeline to move on."""
         made = _append_of(event, now_us)
-        number = self._taken.get(made.kind, 0)
-        self._taken[made.kind] = number + 1
+        number = self.s.counts[str(event["type"])] - 1  # refused ones count too
         self.all.append(made)
         s = self.s
         came_us = s.timeline.position(now_us)
@@ -87,7 +84,7 @@ class Appends:
         place_us = came_us + (recorded.position_us or 0 if recorded is not None else 0)
         place_us = self._last_us = max(self._last_us, place_us)
         start_ms, end_ms = window_ms(place_us)
-        usual_us = s.live.lag_us + _ACK_US - (came_us - start_ms * 1000)
+        usual_us = max(_ACK_US, s.live.lag_us + _ACK_US - (came_us - start_ms * 1000))
         delay_us = usual_us if recorded is None else recorded.delay_us
 
         def placed(position_us: int) -> None:
@@ -123,13 +120,11 @@ class Appends:
                 return
             position_us += later_us
         reply = self._answer(made)
+        if reply is None and self._never_said(made, number):
+            return
         if reply is None:
-            key = f"made-up-{len(s.made_up)}"
-            reply = s.track.make_up(key, made.content)
+            reply = s.track.make_up(f"made-up-{len(s.made_up)}", made.content)
             s.verdict.synthetic.append(f"speech ({made.content[:60]})")
-            start_us = _SAY_US
-        else:
-            start_us = reply.start_us
         self._said.add(reply.index)
         made.reply = reply.index
 
@@ -137,7 +132,7 @@ class Appends:
             self._wishes.pop(id(made), None)
             self.expecting = self.expecting or made.expects_reply
 
-        self._wishes[id(made)] = s.track.wish(reply, position_us + start_us, begun)
+        self._wishes[id(made)] = s.track.wish(reply, position_us, begun)
 
     def _answer(self, made: Append) -> ScoredReply | None:
         """The reply that answers this commentary: the one whose words it fits best; each is said once.
@@ -147,10 +142,17 @@ class Appends:
         s = self.s
         free = [r for r in s.score.replies if r.cause[0] == "commentary" and r.index not in self._said]
         if made.expects_reply or (made.unattached and s.score.profile == "kugel"):
-            return next((r for r in free if same_words(r.text, made.content)), None)
+            recorded = not s.score.authored  # what was said to this commentary may have been cut off
+            return next((r for r in free if same_words((recorded and r.content) or r.text, made.content)), None)
         fits = [(fit(made.content, reply.content or reply.text), -k, reply) for k, reply in enumerate(free)]
         best = max(fits, key=lambda entry: entry[:2], default=None)
         return best[2] if best is not None and best[0] >= ENOUGH else None
+
+    def _never_said(self, made: Append, number: int) -> bool:
+        """Whether the recorded client appended just this, and the recorded agent said nothing to it."""
+        recorded = self.s.recorded.get(("session.commentary.append", number))
+        same = recorded is not None and (recorded.event or {}).get("content") == made.content
+        return same and number not in self.s.live.answered
 
     def unanswered(self) -> list[str]:
         """What the agent never had occasion to say, since no commentary asked for it."""

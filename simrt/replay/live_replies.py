@@ -45,8 +45,7 @@ class LiveReplies:
                 self.s.live.fillers[number] = frame
             self.s.live.lag_us = round(statistics.median(self.s.live.lags)) if pieces else self.s.live.lag_us
             whole = self.s.header.agent_audio == "whole"
-            for stretch in self._joined(find_stretches(pieces, slot_us, self.s.format, texts, whole), slot_us):
-                self._reply(stretch, pieces, slot_us)
+            self._join(find_stretches(pieces, slot_us, self.s.format, texts, whole), pieces, slot_us)
         for turn in self.s.turns:
             self._talks_over(turn)
 
@@ -70,28 +69,34 @@ class LiveReplies:
             frame.delay_us = frame.t_us - reached
         self.replies.append(reply)
 
-    def _joined(self, stretches: list[Stretch], slot_us: int) -> list[Stretch]:
-        """Stretches that are one reply: the pause is short, or nothing has asked for another."""
-        joined: list[Stretch] = []
+    def _join(self, stretches: list[Stretch], slots: list[ScoredFrame], slot_us: int) -> None:
+        """Stretches that follow each other are one reply, unless something has asked for another."""
+        current: Stretch | None = None
+        reply = ScoredReply(0, 0, "")
         for stretch in stretches:
-            before = joined[-1] if joined else None
-            if before is None:
-                joined.append(stretch)
+            if current is not None and not self._another(current, reply.content, stretch, slot_us):
+                current.last = stretch.last
+                current.texts.extend(stretch.texts)
                 continue
-            end_us, start_us = (before.last + 1) * slot_us, stretch.first * slot_us
-            pause_us = start_us - end_us
-            asked = [
-                a for a in self._placed(start_us) if a.placed_us is not None and a.placed_us >= before.first * slot_us
-            ]
-            fits = any(told(a.content, stretch.text) >= ENOUGH for a in asked)
-            turned = any(before.first * slot_us < self.s.stop(turn) <= start_us for turn in self.s.turns)
-            another = fits or turned or (asked and pause_us >= _NEXT_US) or pause_us >= _ALWAYS_US
-            if another:
-                joined.append(stretch)
-            else:
-                before.last = stretch.last
-                before.texts.extend(stretch.texts)
-        return joined
+            if current is not None:
+                self._reply(reply, current, slots, slot_us)
+            current, index = stretch, len(self.replies)
+            reply = ScoredReply(index, index, f"reply-{index}", home_us=stretch.first * slot_us)
+            reply.cause, origin_us = self._asked_by(stretch.text, reply.home_us, reply)
+            reply.start_us = reply.home_us - origin_us
+        if current is not None:
+            self._reply(reply, current, slots, slot_us)
+
+    def _another(self, before: Stretch, content: str, stretch: Stretch, slot_us: int) -> bool:
+        """Whether a stretch is another reply than the one before, which answers the commentary `content`, if any."""
+        end_us, start_us = (before.last + 1) * slot_us, stretch.first * slot_us
+        waiting = self._placed(start_us)
+        fits = max((told(a.content, stretch.text) for a in waiting), default=0.0)
+        if fits >= ENOUGH and fits > (told(content, stretch.text) if content else 0.0):
+            return True
+        if any(before.first * slot_us < self.s.stop(turn) <= start_us for turn in self.s.turns):
+            return True
+        return start_us - end_us >= (_NEXT_US if waiting else _ALWAYS_US)
 
     def _placed(self, until_us: int) -> list[RecordedAppend]:
         """The commentaries on the timeline by then that no reply has answered, and that were not dropped."""
@@ -110,17 +115,14 @@ class LiveReplies:
         ends = (self.s.stop(turn) for turn in self.s.turns)
         return self.s.header.profile == "kugel" and any(append.came_us < end_us <= until_us for end_us in ends)
 
-    def _reply(self, stretch: Stretch, slots: list[ScoredFrame], slot_us: int) -> None:
-        """One reply: its frames, and what brought it out."""
-        index, start_us = len(self.replies), stretch.first * slot_us
-        reply = ScoredReply(index, index, f"reply-{index}", "", stretch.text, home_us=start_us)
+    def _reply(self, reply: ScoredReply, stretch: Stretch, slots: list[ScoredFrame], slot_us: int) -> None:
+        """Give a reply its frames."""
+        index, start_us, reply.text = int(reply.index), reply.home_us, stretch.text
         for number in range(stretch.first, stretch.last + 1):
             frame = self.s.live.fillers.pop(number)
             frame.reply, frame.response, frame.audio_us = index, index, slot_us
             frame.audio_start_us = reply.audio_us
             reply.audio_us += slot_us
-        reply.cause, origin_us = self._asked_by(stretch.text, start_us, reply)
-        reply.start_us = start_us - origin_us
         for text in stretch.texts:
             self.s.hang(text.frame, reply.cause, start_us, text.start_us)
             text.frame.reply = text.frame.response = index
@@ -132,19 +134,21 @@ class LiveReplies:
 
     def _asked_by(self, text: str, start_us: int, reply: ScoredReply) -> tuple[Cause, int]:
         """A commentary whose words it has, a turn of the caller, any commentary: the cause, and where that stood."""
+        talks = ((self.s.home(t.index) + t.start_at_us, self.s.stop(t)) for t in self.s.turns)
+        reply.over = any(begun_us <= start_us < end_us for begun_us, end_us in talks)
         waiting = self._placed(start_us)
-        best = max(waiting, key=lambda a: (told(a.content, text), a.came_us), default=None)
+        best = max(waiting, key=lambda a: (told(a.content, text), -a.came_us), default=None)
         answered = {other.cause for other in self.replies}
         turn = next((t for t in reversed(self.s.turns) if self.s.home(t.index) <= start_us), None)
         free = turn is not None and not {("turn.start", turn.index), ("turn.stop", turn.index)} & answered
         if best is not None and (told(best.content, text) >= ENOUGH or not free):
             best.answered, reply.content = True, best.content
+            self.s.live.answered.append(best.number)
             return ("commentary", 0), max(best.placed_us or 0, best.came_us + 1)
         if turn is None:
             return _TIMELINE, 0
         stop_us = self.s.stop(turn)
-        reply.over = start_us < stop_us
-        if reply.over:
+        if start_us < stop_us:
             return ("turn.start", turn.index), self.s.home(turn.index)
         return ("turn.stop", turn.index), stop_us
 

@@ -50,12 +50,17 @@ class Stretch(msgspec.Struct):
 
 
 def joined(texts: Sequence[Text]) -> str:
-    """What transcript deltas say. They bring their spaces along, and one may go on in the middle of a word; only a new
-    utterance begins without a space."""
+    """What transcript deltas say. They bring their spaces along, and one may go on in the middle of a word; a new
+    utterance begins without a space, and mostly with a capital."""
     out = ""
     for text in texts:
-        out += f" {text.delta}" if out[-1:] in _STOPS and text.delta[:1].isalnum() else text.delta
+        out += f" {text.delta}" if _apart(out, text.delta) else text.delta
     return out.strip()
+
+
+def _apart(before: str, delta: str) -> bool:
+    first = delta[:1]
+    return (before[-1:] in _STOPS and first.isalnum()) or (before[-1:].islower() and first.isupper())
 
 
 def voices(samples: Samples) -> list[tuple[int, int]]:
@@ -118,7 +123,7 @@ def find_stretches(
             nearest = min(found, key=lambda s: _distance(s, text, slot_us), default=None)
             if nearest is not None:
                 nearest.texts.append(text)
-        return found
+        return [part for stretch in found for part in _parts(stretch, slot_us)]
     for text in texts:
         if not found or text.start_us - found[-1].texts[-1].end_us > _TEXT_GAP_US:
             found.append(Stretch(text.start_us // slot_us, text.start_us // slot_us))
@@ -127,6 +132,22 @@ def find_stretches(
     for stretch in found:
         stretch.last = min(stretch.last, len(slots) - 1)
     return [stretch for stretch in found if stretch.first <= stretch.last]
+
+
+def _parts(stretch: Stretch, slot_us: int) -> list[Stretch]:
+    """A stretch cut where its transcript begins anew: one utterance may follow another without a pause."""
+    parts = [Stretch(stretch.first, stretch.last)]
+    for text in stretch.texts:
+        first = text.start_us // slot_us
+        if (
+            parts[-1].texts
+            and _apart(parts[-1].texts[-1].delta, text.delta)
+            and parts[-1].first < first <= stretch.last
+        ):
+            parts[-1].last = first - 1
+            parts.append(Stretch(first, stretch.last))
+        parts[-1].texts.append(text)
+    return parts
 
 
 def find_bursts(pieces: Sequence[ScoredFrame], texts: Sequence[Text]) -> list[tuple[list[ScoredFrame], list[Text]]]:

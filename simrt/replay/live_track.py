@@ -8,7 +8,6 @@ is made, from the moment at which its first slot would.
 from __future__ import annotations
 
 import base64
-import heapq
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,8 @@ from simrt.replay.score import LiveScore, ScoredFrame, ScoredReply
 if TYPE_CHECKING:
     from simrt.replay.live import LiveSession
 
+_SAY_US = 200_000  # from a commentary's place to the first word of it in a made-up voice
+_NEVER = 1 << 62
 GAP_US = 600_000  # between a reply and one that had to wait for its end
 KUGEL_SPEED = 5  # how many times faster than real time speech is made
 _FILLER = 1 << 39  # sorts made-up silence behind recorded frames of the same moment
@@ -31,11 +32,14 @@ OUTPUT_TEXT = "session.output_transcript.delta"
 _encode = msgspec.json.Encoder().encode
 
 
-class Wish(msgspec.Struct, order=True):
-    """A reply that shall be spoken from `wanted_us` of the timeline on, or when it first can be. `begun` is told."""
+class Wish(msgspec.Struct, eq=False):
+    """A reply that shall be spoken from `wanted_us` of the timeline on, or when it first can be.
 
+    Of several the one goes first that was asked for first, at `asked_us`. `begun` is told.
+    """
+
+    asked_us: int
     wanted_us: int
-    number: int
     reply: ScoredReply
     begun: Callable[[ScoredReply], None] | None = None
 
@@ -74,8 +78,8 @@ class Track:
         self.started: dict[object, int] = {}  # where each reply began
         self.speaking: ScoredReply | None = None
         self.end_us = 0  # where the reply that is or was last spoken ends
-        self._wishes: list[Wish] = []
-        self._count = 0
+        self._wishes: list[Wish] = []  # in the order of being asked for
+        self._wanted_us = _NEVER  # when the first of them is wanted
         self._slots: dict[int, ScoredFrame] = {}
         self._chunks: dict[object, list[ScoredFrame]] = {}
         self._texts: dict[object, list[ScoredFrame]] = {}
@@ -98,11 +102,12 @@ class Track:
 
     # --- what is to be spoken ------------------------------------------------------------------------------------
 
-    def wish(self, reply: ScoredReply, wanted_us: int, begun: Callable[[ScoredReply], None] | None = None) -> Wish:
-        """Speak a reply from that position on: at the next slot at which nobody speaks."""
-        self._count += 1
-        made = Wish(wanted_us, self._count, reply, begun)
-        heapq.heappush(self._wishes, made)
+    def wish(self, reply: ScoredReply, asked_us: int, begun: Callable[[ScoredReply], None] | None = None) -> Wish:
+        """Speak a reply: what asks for it stands at that position, and its own start is so much later."""
+        made = Wish(asked_us, asked_us + reply.start_us, reply, begun)
+        self._wishes.append(made)
+        self._wishes.sort(key=lambda wish: wish.asked_us)
+        self._wanted_us = min(self._wanted_us, made.wanted_us)
         return made
 
     def withdraw(self, wish: Wish) -> bool:
@@ -110,13 +115,13 @@ class Track:
         if wish not in self._wishes:
             return False
         self._wishes.remove(wish)
-        heapq.heapify(self._wishes)
+        self._wanted_us = min((other.wanted_us for other in self._wishes), default=_NEVER)
         return True
 
     def make_up(self, key: str, text: str) -> ScoredReply:
         """A reply in a made-up voice that says just this."""
         samples, words = hum(text)
-        reply = ScoredReply(key, -1, key, key, text, list(words))
+        reply = ScoredReply(key, -1, key, key, text, list(words), start_us=_SAY_US)
         frames: list[ScoredFrame] = []
         chunk_frames(reply, samples.tobytes(), self.live, self.s.spare_index, frames)
         reply.audio_us = len(frames) * self.live.slot_us
@@ -134,7 +139,7 @@ class Track:
     def _step(self, position_us: int) -> None:
         """The timeline has reached a slot: settle what it holds."""
         live, number = self.live, self.number
-        if self._wishes and self._wishes[0].wanted_us <= position_us:
+        if self._wanted_us <= position_us:
             self._next(position_us)
         moment = self.s.timeline.when(position_us)
         assert moment is not None, "a slot is settled once it is reached"
@@ -151,14 +156,10 @@ class Track:
 
     def _next(self, position_us: int) -> None:
         """Begin the reply whose turn it is, unless somebody speaks."""
-        wish = self._wishes[0]
-        if self.speaking is not None:
-            late = wish.wanted_us < self.end_us
-            if position_us < self.end_us + (GAP_US if late else 0):
-                return
-        if self.s.turns.talking and not wish.reply.over:
+        wish = next((wish for wish in self._wishes if self._can(wish, position_us)), None)
+        if wish is None:
             return
-        heapq.heappop(self._wishes)
+        self.withdraw(wish)
         reply = wish.reply
         self.speaking = reply
         self.started[reply.index] = position_us
@@ -173,6 +174,13 @@ class Track:
                 self.s.at(position_us, frame)
         if wish.begun is not None:
             wish.begun(reply)
+
+    def _can(self, wish: Wish, position_us: int) -> bool:
+        """Whether a reply can begin now: it is wanted, and nobody speaks that it would interrupt."""
+        if position_us < wish.wanted_us or (self.s.turns.talking and not wish.reply.over):
+            return False
+        free_us = self.end_us + (GAP_US if wish.wanted_us < self.end_us else 0)
+        return self.speaking is None or position_us >= free_us
 
     def _hurry(self, reply: ScoredReply, chunks: list[ScoredFrame], position_us: int) -> None:
         """Send a reply as fast as it is made."""

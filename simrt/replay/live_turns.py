@@ -138,8 +138,8 @@ class LiveTurns:
             if not delta:
                 return {}
             changed["delta"] = delta
-        if frame.kind == COMMITTED and not all(self.arrived(index)):
-            changed["text"] = self.text(index)
+        if frame.kind == COMMITTED:
+            changed["text"] = self._committed(index, str(event.get("text")))
         turn = self._by_index[index]
         shift_us = match.offset_us - (turn.home_us or 0)
         if turn.home_us is None:
@@ -153,6 +153,15 @@ class LiveTurns:
                     changed[key] = max(0, event[key] + shift_us // 1000)
         changed = {key: value for key, value in changed.items() if event.get(key) != value}
         return {**event, **changed} if changed else None
+
+    def _committed(self, index: int, text: str) -> str:
+        """What is committed of a turn: without the words that did not arrive. It may be a part of the turn only."""
+        own, words = text.lower().split(), [word.text.lower() for word in self._by_index[index].words]
+        first = next((k for k in range(len(words)) if words[k : k + len(own)] == own), None)
+        there = self.arrived(index)
+        if first is not None and all(there[first : first + len(own)]):
+            return text
+        return text if all(there) else self.text(index)
 
     def _part(self, frame: ScoredFrame, event: dict[str, Any]) -> str:
         """What a delta of the transcript tells: without the words that did not arrive."""

@@ -128,7 +128,8 @@ class LiveScore(msgspec.Struct):
     Slot j goes out when the timeline has reached its beginning and `lags[j]` more has passed, `lag_us` where the
     recording has no such slot. `fillers`: the recorded deltas between replies, by slot. `run_us`: how far the recorded
     timeline ran on by itself after all of the caller's audio, `run_from_us`, had arrived (byte counts that are not
-    complete). `usage_us`: where the timeline stood at each recorded `session.usage.updated`, by frame index.
+    complete). `answered`: the recorded commentaries, by number, that the agent said something to. `usage_us`: where the
+    timeline stood at each recorded `session.usage.updated` and `session.closed`, by frame index.
     """
 
     slot_us: int = 100_000
@@ -137,6 +138,7 @@ class LiveScore(msgspec.Struct):
     fillers: dict[int, ScoredFrame] = {}
     run_from_us: int = 0
     run_us: int = 0
+    answered: list[int] = []
     usage_us: dict[int, int] = {}
 
 

@@ -47,6 +47,7 @@ _ANSWERS = {
 }
 _ACKS = {f"{name}ed": name for name in APPENDS}
 _LATE_US = 2_000_000  # the longest silence that the agent waits for at the end of a turn
+_USUAL_US = 700_000  # ... and the longest that is usual
 _PLACED = {INPUT_TEXT, OUTPUT_TEXT, DELEGATED, COMMITTED, *_ACKS}
 
 
@@ -61,6 +62,7 @@ class RecordedAppend(msgspec.Struct):
     loose: bool = False  # belongs to no delegation
     placed_us: int | None = None
     answered: bool = False
+    refused: bool = False
 
 
 class LiveScorer:
@@ -123,7 +125,7 @@ class LiveScorer:
 
     def _listen(self) -> None:
         """Take in the caller's audio, and what the session is."""
-        speaks, formats = dialect("live"), Formats()
+        speaks, formats, muted = dialect("live"), Formats(), False
         for frame in self.trace.frames:
             event = frame.event()
             if event is None:
@@ -131,7 +133,12 @@ class LiveScorer:
             speaks.update_formats(formats, frame.sender, event)
             kind = event.get("type")
             if frame.sender == "client" and kind == INPUT_AUDIO:
-                self.audio.add(decoded(event.get("audio")), formats.input, frame.t_us)
+                data = decoded(event.get("audio"))
+                if muted:
+                    data = formats.input.silence(1)[: formats.input.width] * (len(data) // formats.input.width)
+                self.audio.add(data, formats.input, frame.t_us)
+            elif frame.sender == "client" and kind in ("session.input_audio.mute", "session.input_audio.unmute"):
+                muted = kind == "session.input_audio.mute"
             elif kind == "session.started":
                 session = event.get("session")
                 self.kugel = isinstance(session, dict) and isinstance(session.get("kugel"), dict)
@@ -239,7 +246,7 @@ class LiveScorer:
 
     def _acknowledged(self, scored: ScoredFrame, event: dict[str, Any]) -> None:
         kind, named = _ACKS[scored.kind], event.get("client_event_id")
-        waiting = [a for a in self.appends if a.kind == kind and a.placed_us is None]
+        waiting = [a for a in self.appends if a.kind == kind and a.placed_us is None and not a.refused]
         append = next((a for a in waiting if named is not None and a.event_id == named), next(iter(waiting), None))
         reached = self.timeline.when(append.came_us + 1) if append is not None else None
         if append is None or reached is None:
@@ -260,8 +267,12 @@ class LiveScorer:
             return
         cause = self._take("", named) if named is not None else None
         if cause is None and self._pending:
-            made = self._pending.pop()
+            wrong = str(detail.get("param")).partition(".")[0]  # what is complained of stands in the command
+            made = next((p for p in reversed(self._pending) if wrong in (p.event or {})), self._pending[-1])
+            self._pending.remove(made)
             cause = made.kind, made.nth
+        for append in self.appends:
+            append.refused = append.refused or cause == (append.kind, append.number)
         self._after(scored, cause or _START)
 
     # --- turns and replies ---------------------------------------------------------------------------------------
@@ -310,13 +321,13 @@ class LiveScorer:
                 late_us = _position(frame.event or {}) - self.stop(turn) if turn is not None else -1
                 if turn is not None and 0 <= late_us <= _LATE_US:
                     told[turn.index] = min(late_us, told.get(turn.index, late_us))
-        usual_us = round(statistics.median_low(told.values())) if told else 0
+        usual_us = min(_USUAL_US, statistics.median_low(told.values())) if told else 0
         for turn in self.turns:
             turn.stop_at_us += told.get(turn.index, usual_us)
 
     def _begun(self, frame: ScoredFrame) -> ScoredTurn | None:
         """The turn that had begun last where a frame stands."""
-        position_us = max(_position(frame.event or {}), self.stood(frame.t_us))
+        position_us = _position(frame.event or {}) or self.stood(frame.t_us)
         return next((turn for turn in reversed(self.turns) if self.home(turn.index) <= position_us), None)
 
     def _follow_turn(self, frame: ScoredFrame) -> None:

@@ -35,6 +35,7 @@ def slots(pattern: str, t_ms: tuple[int, ...] = ()) -> list[ScoredFrame]:
         (["Okay.", " Now"], "Okay. Now"),
         (["Okay.", "Now"], "Okay. Now"),
         (["4", ".5"], "4.5"),
+        (["no", "Thank"], "no Thank"),
         ([], ""),
     ],
 )

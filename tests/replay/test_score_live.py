@@ -319,3 +319,19 @@ def test_a_refused_session_is_refused_again_whatever_is_asked() -> None:
 
 def encode(event: dict[str, object]) -> str:
     return msgspec.json.encode(event).decode()
+
+
+def test_what_the_recorded_agent_did_not_say_is_not_said() -> None:
+    """A real agent need not tell every commentary; only what the recording does not know is made up."""
+    call = take("openai", False)
+    silent = recorded(call)
+    frames = list(silent.trace.frames)
+    words = {"type": "session.commentary.append", "content": "The lift is out of order.", "delegation_id": None}
+    ack = {"type": ACK, "event_id": "ack", "start_ms": 22_400, "end_ms": 22_600}
+    frames += [Frame(23_000_000, "client", encode(words)), Frame(23_700_000, "server", encode(ack))]
+    cassette = Cassette(silent.header, Trace(silent.trace.opening, sorted(frames, key=lambda f: f.t_us)))
+    assert check_fidelity(cassette).ok
+    again = LiveCall(build_score(cassette), react=answering()).stream(500, 30_000, (3500, "parcel-where"))
+    again.append(23_000, "The lift is out of order.").append(24_000, "The stairs are closed.").run()
+    assert "lift" not in again.said()
+    assert again.said().endswith("The stairs are closed.")
