@@ -27,55 +27,51 @@ class FollowUp(Call):
 
     def __init__(self, line: Any) -> None:
         super().__init__(line)
-        self._farewell: asyncio.Future[str] | None = None
+        self._farewells: asyncio.Queue[str] | None = None  # responses that may be it
         self._last_word = 0.0
 
     def on_event(self, event: dict[str, Any]) -> None:
         super().on_event(event)
         self._last_word = asyncio.get_running_loop().time()
-        if event.get("type") == "response.created" and self._farewell is not None and not self._farewell.done():
-            self._farewell.set_result(event["response"]["id"])
+        if event.get("type") == "response.created" and self._farewells is not None:
+            self._farewells.put_nowait(event["response"]["id"])
 
     async def _end_call(self, call: ToolCall) -> Output | None:
-        self._farewell = asyncio.get_running_loop().create_future()
-        self.spawn(self._say_goodbye(self._farewell))
+        if self._farewells is None:
+            self._farewells = asyncio.Queue()
+            self.spawn(self._hang_up(self._farewells))
+            self.spawn(self._give_up(self._farewells))
         return Output({"message": "Say goodbye now."})
 
-    async def _say_goodbye(self, farewell: "asyncio.Future[str]") -> None:
-        if await self.heard(farewell):
-            self.end("the call is finished")
-        else:
-            self.line.note("the caller talked over the goodbye: staying on the line")
-
-    async def heard(self, farewell: "asyncio.Future[str]") -> bool:
-        """Whether the line may be let go: the goodbye was heard, or there will be none."""
+    async def _hang_up(self, farewells: "asyncio.Queue[str]") -> None:
+        """When the goodbye was heard."""
         while True:
-            silent_s = asyncio.get_running_loop().time() - self._last_word
-            try:
-                async with asyncio.timeout(self.patience_s - silent_s + 0.001):
-                    return await self.all_heard(farewell)
-            except TimeoutError:
-                if asyncio.get_running_loop().time() - self._last_word >= self.patience_s:
-                    return True
+            response_id = await farewells.get()
+            status = await self.outcome(response_id)
+            await self.line.speaker.drain()
+            if not self.turns.busy and farewells.empty():
+                break  # else it was not the reply to the tool
+        if status == "completed" and not self.playout.lost_audio_of(response_id):
+            self.end("the call is finished")
+            return
+        self._farewells = None
+        self.line.note("the caller talked over the goodbye: staying on the line")
 
-    async def all_heard(self, farewell: "asyncio.Future[str]") -> bool:
-        """Wait for the reply, for its end, and for the speaker. False: the caller talked over it."""
-        response_id = await asyncio.shield(farewell)
-        status = await asyncio.shield(self.outcome(response_id))
-        await self.line.speaker.drain()
-        return status == "completed" and not self.playout.lost_audio_of(response_id)
+    async def _give_up(self, farewells: "asyncio.Queue[str]") -> None:
+        """When nothing comes any more."""
+        while self._farewells is farewells:
+            silent_s = asyncio.get_running_loop().time() - self._last_word
+            if silent_s >= self.patience_s:
+                self.end("there is no goodbye")
+            await asyncio.sleep(max(self.patience_s - silent_s, 0) + 0.001)
 
 
 class FollowUpTimer(FollowUp):
     """Gives the reply to the tool five seconds, all of it."""
 
-    async def heard(self, farewell: "asyncio.Future[str]") -> bool:
-        try:
-            async with asyncio.timeout(5.0):
-                return await self.all_heard(farewell)
-        except TimeoutError:
-            self.line.note("tool reply timed out")
-            return True
+    async def _give_up(self, farewells: "asyncio.Queue[str]") -> None:
+        await asyncio.sleep(5.0)
+        self.end("tool reply timed out")
 
 
 EXHIBITS = (
