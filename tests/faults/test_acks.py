@@ -62,3 +62,7 @@ def test_the_right_client_does_not_mind(fault: str) -> None:
     result = called(fault, cassette="verified")
     assert result.findings == []
     assert [reply.heard_text for reply in result.replies] == [r.heard_text for r in called(cassette="verified").replies]
+
+
+def test_what_was_said_waits_for_nothing_at_the_close() -> None:
+    assert called("lost-ack", cassette="unknown-number").findings == []
