@@ -44,7 +44,7 @@ class Gated(Call):
         return self._open
 
 
-class Carried(Call):
+class Transcoding(Call):
     """Asks for μ-law, as carriers have it, and takes the audio to be in the format that the session states."""
 
     asked = ULAW8
@@ -74,7 +74,7 @@ class Carried(Call):
         super().on_event(event)
 
 
-class TakesForAsked(Carried):
+class TakesForAsked(Transcoding):
     """Takes the audio to be in the format that it has asked for."""
 
     def _check_format(self, updated: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ def _exhibits() -> Iterator[Exhibit]:
         "PatterAI/Patter#154",
         "static",
         TakesForAsked,
-        Carried,
+        Transcoding,
         "answer",
         ("AGT208",),
         ("wrong-format:to=pcm16,told=yes",),
