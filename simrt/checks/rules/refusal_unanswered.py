@@ -54,7 +54,8 @@ def _blocking(case: Case, ask: Ask) -> Response | None:
     assert refused is not None
     near = [r for r in case.responses if r.connection == ask.event.connection]
     active = [r for r in near if r.active(ask.event.t_us)]
-    soon = [r for r in near if ask.event.t_us < r.first_us <= refused.t_us + 1_000_000 and r.asked is None]
+    early = [r for r in near if r.asked is None or r.asked.frame < ask.event.frame]
+    soon = [r for r in early if ask.event.t_us < r.first_us <= refused.t_us + 1_000_000]
     return active[-1] if active else soon[0] if soon else None
 
 

@@ -38,6 +38,12 @@ def test_what_the_response_in_the_way_knew_is_not_owed() -> None:
     assert talk.append(15000, b"\0\0").findings("PRO302") == []
 
 
+def test_the_response_in_the_way_may_be_the_answer_to_an_earlier_ask() -> None:
+    talk = Talk().ready().created(500).call(600).done(700).output(900).client(1000, "response.create")
+    talk.client(9000, "response.create", event_id="e2").created(9040, "resp_2").error(9040, ACTIVE, "e2")
+    assert talk.done(11_000, "resp_2").append(25_000, b"\0\0").findings("PRO302") == []
+
+
 @pytest.mark.parametrize("response", [{"instructions": "Ask whether they are there."}, {}])
 def test_instructions_of_its_own_are_owed(response: dict[str, str]) -> None:
     talk = Talk().ready().turn(200, 800).created(1000).client(1300, "response.create", event_id="e1", response=response)
