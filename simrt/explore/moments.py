@@ -26,6 +26,7 @@ _EVENTS: dict[str, dict[str, str]] = {
         "session.delegation.created": "work is delegated",
         "session.commentary.appended": "a commentary was taken",
         "kugel.input_transcript.committed": "the caller has spoken",
+        "session.input_transcript.delta": "the caller's words come",
         "session.thinking.appended": "a thought was taken",
         "session.instructions.appended": "instructions were taken",
         "session.started": "the session is ready",

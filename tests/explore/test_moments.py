@@ -30,7 +30,19 @@ def test_a_realtime_call_has_all_kinds() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["front-desk", "refund", "front-desk-authored"])
+def test_a_live_call_has_its_own() -> None:
+    whats = {moment.what for moment in moments(score_of("parcel-status"))}
+    assert whats >= {
+        "in the last reply",
+        "work is delegated",
+        "a commentary was taken",
+        "the caller has spoken",
+        "the caller's words come",
+        "the session is ready",
+    }
+
+
+@pytest.mark.parametrize("name", ["front-desk", "refund", "front-desk-authored", "parcel-status"])
 def test_events_and_places_are_where_they_are_said_to_be(name: str) -> None:
     score = score_of(name)
     lengths = {reply.index: reply.audio_us // 1000 for reply in score.replies}
