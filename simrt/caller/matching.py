@@ -8,8 +8,9 @@ A span says that a stretch of the second is a stretch of the first. It is found 
    or reordered message), then where it has (something is played twice).
 
 A client that converts the audio (another rate, μ-law in between, a volume) never gives the same samples. As long as
-none ever matched, audio counts in the order of sending, by its duration. Audio that was never sent is foreign, digital
-silence that was never sent (a filled-up last frame) is silence.
+none ever matched, audio counts in the order of sending, by its duration; but where it sounds like the beginning of a
+later reply, and not like what is expected next, the client has dropped the latter. Audio that was never sent is
+foreign, digital silence that was never sent (a filled-up last frame) is silence.
 """
 
 from bisect import bisect_right
@@ -17,6 +18,7 @@ from typing import Literal
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from simrt.audio import Samples
 from simrt.caller.cue import ReplyKey
@@ -26,6 +28,9 @@ Range = tuple[int, int]
 
 _QUIET = 8
 """Levels up to this are silence in converted audio (the smallest step of μ-law)."""
+
+_BLOCKS = 8
+"""Of 10 ms each: less audio cannot be told apart by its loudness."""
 
 
 class Piece(msgspec.Struct):
@@ -316,6 +321,7 @@ class Matcher:
         count, at = len(pcm) // 2, 0
         quiet = _level(pcm) <= _QUIET
         self._tail = b""
+        self._catch_up(pcm)
         while at < count and self._cursor < len(self._stream) // 2:
             piece = self.pieces[bisect_right(self._starts, self._cursor) - 1]
             left = piece.start + piece.count - self._cursor
@@ -338,6 +344,26 @@ class Matcher:
             self._add(Span(position + at, count - at, "silence" if quiet or tail else "foreign"))
         if self._converted > self.rate:
             self._exact = False
+
+    def _catch_up(self, pcm: bytes) -> None:
+        """Leave out what is expected next when this converted audio is the beginning of a later reply."""
+        later = self._starts[bisect_right(self._starts, self._cursor) :]
+        if not later or self._sounds_like(pcm, self._cursor) > 0.5:
+            return
+        start = max(later, key=lambda start: self._sounds_like(pcm, start))
+        if self._sounds_like(pcm, start) > 0.8:
+            self._cursor, self._carry = start, 0
+
+    def _sounds_like(self, pcm: bytes, source: int) -> float:
+        """How far the loudness of this audio goes up and down with that of what was sent there: at most 1."""
+        piece = self.pieces[bisect_right(self._starts, source) - 1]
+        played = _loudness(pcm, self.rate)
+        end = min(piece.start + piece.count, source + len(played) * (piece.rate // 100))
+        sent = _loudness(self._stream[2 * source : 2 * end], piece.rate)
+        played = played[: len(sent)]
+        if len(sent) < _BLOCKS or not sent.std() or not played.std():
+            return 0.0
+        return float(np.corrcoef(played, sent)[0, 1])
 
 
 def merged(ranges: list[Range]) -> list[Range]:
@@ -362,6 +388,14 @@ def _alike(one: bytes, other: bytes) -> int:
 def _constant(pcm: bytes) -> bool:
     """Whether all samples are the same one."""
     return pcm[2:] == pcm[:-2]
+
+
+def _loudness(pcm: bytes | bytearray, rate: int) -> npt.NDArray[np.float64]:
+    """The mean magnitude of each 10 ms."""
+    size = rate // 100
+    samples = np.frombuffer(bytes(pcm), np.int16)
+    blocks = samples[: len(samples) // size * size].astype(np.float64).reshape(-1, size)
+    return np.asarray(np.abs(blocks).mean(axis=1), np.float64)
 
 
 def _level(pcm: bytes | bytearray) -> int:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from simrt.audio import ULAW8, Samples, resample
+from simrt.caller import fixture_clip
 from simrt.caller.matching import Matcher, merged
 
 from .loops import cut, noise
@@ -235,6 +236,17 @@ def test_a_clear_ends_what_a_converting_client_had_got() -> None:
     ear.send(1)
     ear.play(resample(ear.replies[1], 24000, 8000))
     assert (ear.heard_ms(0), ear.heard_ms(1)) == (500.0, 600.0)
+
+
+@pytest.mark.parametrize("frame_ms", [200, 600])
+def test_what_a_converting_client_drops_does_not_count_for_the_next_reply(frame_ms: float) -> None:
+    ear = Ear(8000)
+    ear.replies = [fixture_clip(name).samples[: 24 * 1000] for name in ("booking", "breakfast")]
+    ear.send(0)
+    ear.play(resample(ear.replies[0], 24000, 8000)[: 8 * 600])
+    ear.send(1)
+    ear.play(resample(ear.replies[1], 24000, 8000), frame_ms)
+    assert (ear.heard_ms(0), ear.heard_ms(1)) == (600.0, 1000.0)
 
 
 def test_replies_without_any_sound_count_too() -> None:
