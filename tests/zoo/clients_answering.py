@@ -36,27 +36,16 @@ class ReadsArguments(Call):
         await super()._answer(call)
 
 
-class CallsByItem(Call):
-    """Takes a tool call up when its item is done."""
+class RunsEveryItem(Call):
+    """Runs a tool call when its item is done, whatever its status, and as often as that comes."""
 
     def on_event(self, event: dict[str, Any]) -> None:
         if event.get("type") != "response.function_call_arguments.done":
             super().on_event(event)
         if event.get("type") == "response.output_item.done" and event["item"].get("type") == "function_call":
-            self.item_done(event["item"], event["response_id"])
-
-    def item_done(self, item: dict[str, Any], response_id: str) -> None:
-        """Run it, if the model has finished it, and once."""
-        if item.get("status") == "completed":
-            self._on_call({**item, "response_id": response_id})
-
-
-class RunsEveryItem(CallsByItem):
-    """Runs what a done item holds, whatever its status, and as often as it comes."""
-
-    def item_done(self, item: dict[str, Any], response_id: str) -> None:
-        self._calls_seen.discard(item["call_id"])
-        self._on_call({**item, "response_id": response_id})
+            item = event["item"]
+            self._calls_seen.discard(item["call_id"])
+            self._on_call({**item, "response_id": event["response_id"]})
 
 
 class LongLookup(Call):
@@ -115,7 +104,7 @@ EXHIBITS = (
         "livekit/agents#7230",
         "an incomplete or repeated tool call is run",
         RunsEveryItem,
-        CallsByItem,
+        Call,
         "looked-up",
         ("PRO308", "PRO309"),
         ("repeat-call",),
