@@ -119,9 +119,9 @@ class Appends:
             if later_us is None:
                 return
             position_us += later_us
-        reply = self._answer(made)
-        if reply is None and self._never_said(made, number):
+        if self._never_said(made, number):
             return
+        reply = self._answer(made)
         if reply is None:
             reply = s.track.make_up(f"made-up-{len(s.made_up)}", made.content)
             s.verdict.synthetic.append(f"speech ({made.content[:60]})")

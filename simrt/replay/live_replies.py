@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _TIMELINE: Cause = ("timeline", 0)
 _NEXT_US = 600_000  # after a longer pause it is another reply, if something has asked for one
 _ALWAYS_US = 1_200_000  # ... in any case
+_REACTS_US = 300_000  # nobody answers a turn that has only just begun
 _CUT_US = 1_500_000  # a reply that ends so soon after the caller has begun to talk was broken off by that
 
 
@@ -139,7 +140,7 @@ class LiveReplies:
         waiting = self._placed(start_us)
         best = max(waiting, key=lambda a: (told(a.content, text), -a.came_us), default=None)
         answered = {other.cause for other in self.replies}
-        turn = next((t for t in reversed(self.s.turns) if self.s.home(t.index) <= start_us), None)
+        turn = next((t for t in reversed(self.s.turns) if self.s.home(t.index) + _REACTS_US <= start_us), None)
         free = turn is not None and not {("turn.start", turn.index), ("turn.stop", turn.index)} & answered
         if best is not None and (told(best.content, text) >= ENOUGH or not free):
             best.answered, reply.content = True, best.content

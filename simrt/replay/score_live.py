@@ -15,6 +15,7 @@ import msgspec
 from simrt.cassette.header import Header
 from simrt.dialect import Formats, dialect
 from simrt.dialect.live import INPUT_AUDIO, OUTPUT_AUDIO, session_format
+from simrt.dialect.live_rules import NOT_JSON, Rules
 from simrt.replay.clips import CallerAudio, place_words
 from simrt.replay.live_appends import APPENDS
 from simrt.replay.live_replies import LiveReplies
@@ -72,6 +73,7 @@ class LiveScorer:
         self.trace, self.header = trace, header
         self.audio = CallerAudio()
         self.format = session_format(None)
+        self.rules = Rules(header.profile)
         self.kugel = False
         self.frames: list[ScoredFrame] = []
         self.client_events: list[ClientEvent] = []
@@ -201,6 +203,8 @@ class LiveScorer:
         made = ClientEvent(kind, nth, event, t_us)
         self.client_events.append(made)
         self._pending.append(made)
+        if kind == "session.start" and event is not None and self.rules.refuse(event) is None:
+            self.rules.start(event, "", 0)
         self.cause_time[kind, nth] = t_us
         if kind in APPENDS and event is not None:
             content = str(event.get("content"))
@@ -240,6 +244,7 @@ class LiveScorer:
         elif kind == "info" or not self.timeline.total_us:
             self._after(scored, _START)
         elif kind in _PLACED:
+            self.rules.delegated(str((event.get("delegation") or {}).get("id")))
             self.hang(scored, _TIMELINE, 0, _position(event))
         else:
             self.hang(scored, _TIMELINE, 0, self.stood(scored.t_us))
@@ -267,13 +272,18 @@ class LiveScorer:
             return
         cause = self._take("", named) if named is not None else None
         if cause is None and self._pending:
-            wrong = str(detail.get("param")).partition(".")[0]  # what is complained of stands in the command
-            made = next((p for p in reversed(self._pending) if wrong in (p.event or {})), self._pending[-1])
+            code = detail.get("code")
+            made = next((p for p in reversed(self._pending) if self._refuses(p.event) == code), self._pending[-1])
             self._pending.remove(made)
             cause = made.kind, made.nth
         for append in self.appends:
             append.refused = append.refused or cause == (append.kind, append.number)
         self._after(scored, cause or _START)
+
+    def _refuses(self, event: dict[str, Any] | None) -> str | None:
+        """The code with which the rules refuse a command now."""
+        problem = self.rules.refuse(event) if event is not None else NOT_JSON
+        return problem.code if problem is not None else None
 
     # --- turns and replies ---------------------------------------------------------------------------------------
 
