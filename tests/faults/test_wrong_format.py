@@ -24,8 +24,9 @@ def test_the_deltas_are_mu_law_though_pcm_was_agreed() -> None:
     assert fired(call)[0] == (after.ms, "wrong-format")
 
 
-def test_or_the_other_way_round() -> None:
-    call = Call(one_reply(), ["wrong-format:to=pcm16"], react=answer_tools)
+@pytest.mark.parametrize("fault", ["wrong-format:to=pcm16", "wrong-format"])
+def test_or_the_other_way_round(fault: str) -> None:
+    call = Call(one_reply(), [fault], react=answer_tools)
     update(call, 60, audio={"output": {"format": {"type": "audio/pcmu"}}, **ULAW_UPDATE["audio"]})
     call.say(300, samples_of("booking"), ULAW8, tail_ms=6000)
     call.run()
