@@ -41,13 +41,14 @@ def main() -> int:
         for exhibit in chosen:
             status.update(f"{exhibit.row} {exhibit.met}")
             seen.append(search(exhibit, hands, runs=options.runs, seed=options.seed))
+            if not seen[-1].flagged:
+                console.print(f"{exhibit.row} is not found: {exhibit.met}", soft_wrap=True)
         for twin, cassettes in twins(chosen).items() if twin_runs else ():
             status.update(f"{twin} on {', '.join(cassettes)}")
             blamed[twin] = clear(twin, cassettes, hands, runs=twin_runs, seed=options.seed)
+            for failure in blamed[twin]:
+                console.print(f"{twin} is blamed: {told(failure)}", soft_wrap=True)
     console.print(table(seen, blamed))
-    for twin, failures in blamed.items():
-        for failure in failures:
-            console.print(f"{twin} is blamed: {told(failure)}", soft_wrap=True)
     lost = [one.exhibit.row for one in seen if not one.flagged]
     wrong = [twin for twin, failures in blamed.items() if failures]
     console.print(f"{len(seen)} exhibits, seed {options.seed}, {time.monotonic() - begin:.0f} s")
