@@ -62,7 +62,8 @@ def _grave(case: Case, error: Error) -> bool:
 def _left(case: Case, t_us: int, error: Event) -> str | None:
     """What was still going on when the client ended it; None: nothing, the call was over."""
     active = case.active_at(error.connection, t_us - 1)
-    if active is not None and (active.done is None or active.done.frame > error.frame):
+    over = active.done if active is not None else None
+    if active is not None and (over is None or (over.frame > error.frame and not error.t_us < over.t_us <= t_us)):
         return f"{active.id} is under way"
     if case.hearing is not None:
         for response in case.responses:

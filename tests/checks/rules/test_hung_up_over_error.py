@@ -25,6 +25,11 @@ def test_when_the_call_is_over_anyway_it_is_no_matter() -> None:
     assert talk.error(5000, "server_error").close(5100).findings("PRO313") == []
 
 
+def test_the_end_of_the_response_is_a_reason_of_its_own() -> None:
+    talk = Talk().ready().turn(200, 800).created(1000).audio(1100, 400).error(1600, "server_error").done(2000)
+    assert talk.close(2000).findings("PRO313") == []
+
+
 @pytest.mark.parametrize(("code", "flagged"), [("response_cancel_not_active", 1), ("session_expired", 0)])
 def test_some_errors_are_the_end(code: str, flagged: int) -> None:
     talk = Talk().ready().turn(200, 800).created(1000).audio(1100, 2000).error(1500, code).close(1600)
