@@ -16,7 +16,16 @@ from simrt.caller.cue import Cue, Say
 from simrt.errors import PlanError
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import Again, again, broken, brought_by_turn, first_of_turn, moved_lines, response_of
+from simrt.faults.rewrite import (
+    Again,
+    again,
+    broken,
+    brought_by_turn,
+    first_of_turn,
+    moved_lines,
+    patient_lines,
+    response_of,
+)
 from simrt.faults.speech import REST_US, check_place, heard_cue, reply_of, turn_of
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
@@ -88,8 +97,8 @@ class BargeIn(Fault, frozen=True):
 
     def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
         """The rest comes after the answer."""
-        if score.dialect == "live":
-            return lines
+        if score.dialect == "live":  # what was talked over may be told once more
+            return patient_lines(lines, score, self.find_reply(score, self.reply)[0])
         to = again(number) if self.answer is None else f"answer-{number}"
         moved = moved_lines(lines, score, self.find_reply(score, self.reply)[0], to)
         thanks = self._thanks(score, number)

@@ -21,6 +21,7 @@ from simrt.replay.score import Cause, Score, ScoredFrame, ScoredReply
 
 _encode = msgspec.json.Encoder().encode
 _DONE = "response.done"
+_PATIENCE_US = 6_000_000
 ARGUMENTS_DONE = "response.function_call_arguments.done"
 
 
@@ -274,6 +275,16 @@ def moved_lines(lines: list[Say], score: Score, reply: ReplyKey, to: str) -> lis
         cue = line.cue
         waits = cue.anchor == "end" and cue.resolve(count).reply == reply
         moved.append(msgspec.structs.replace(line, cue=Cue("end", to, cue.offset_us)) if waits else line)
+    return moved
+
+
+def patient_lines(lines: list[Say], score: Score, reply: ReplyKey) -> list[Say]:
+    """The caller's lines, those that wait for the end of that reply waiting until nothing more comes."""
+    count = sum(isinstance(one.index, int) for one in score.replies)
+    moved = []
+    for line in lines:
+        waits = line.cue.anchor == "end" and line.cue.resolve(count).reply == reply
+        moved.append(msgspec.structs.replace(line, cue=Cue("quiet", None, _PATIENCE_US)) if waits else line)
     return moved
 
 

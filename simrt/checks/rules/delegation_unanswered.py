@@ -8,7 +8,7 @@ with its `delegation_id`. What the caller says meanwhile does not call it off: a
 Who ends the session owes the answer as well, however short the time was.
 
 A delegation before which the caller has said nothing since the one before, or since the agent spoke, has no question
-in it: thinking is enough ("this is being dealt with").
+in it: thinking is enough ("this is being dealt with"), and so it is where another commentary follows.
 
 To mend: answer each delegation, also when there is nothing to be found, or nothing to be understood ("ask the caller
 to repeat it"); do the work in a task of its own that no interruption cancels.
@@ -31,17 +31,16 @@ def check(case: Case) -> Iterator[Finding]:
         _, end_us = session_span(case, connection)
         events = {e.text("delegation", "id"): e for e in connection.events if e.kind == "session.delegation.created"}
         wordless = _wordless(connection)
-        loose = [
-            one.t_us
-            for one in told(case, connection)
-            if one.append.kind == "commentary" and one.append.delegation_id is None
-        ]
+        commentaries = [one for one in told(case, connection) if one.append.kind == "commentary"]
+        loose = [one.t_us for one in commentaries if one.append.delegation_id is None]
         for delegation in delegated(case, connection):
             created = events.get(delegation.id)
             if created is None or delegation.outcome not in ("never answered", "progress only"):
                 continue
-            if delegation.outcome == "progress only" and delegation.id in wordless:
-                continue
+            if delegation.outcome == "progress only" and (
+                delegation.id in wordless or any(one.t_us >= created.t_us for one in commentaries)
+            ):
+                continue  # there was nothing to be done, and the agent had something to say afterwards
             waited_ms = (end_us - created.t_us) / 1000
             ended = closed_by_client(case, connection) is not None
             if (waited_ms < case.limits.tool_ms and not ended) or any(t_us >= created.t_us for t_us in loose):
