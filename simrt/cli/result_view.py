@@ -27,6 +27,8 @@ def print_result(result: CallResult, out: Console) -> None:
     for line in of_one(headline(result)):
         out.print(line, soft_wrap=True)
     end = {"cap": "cut off at the cap"}.get(result.closed_by, f"closed by the {result.closed_by}")
+    if result.line is not None and result.line.hung_up_by == "caller":
+        end = f"the caller hung up, {end}"
     out.print(f"ended:            {end}, {seconds(result.virtual_ms)} after pickup", soft_wrap=True)
     out.print(f"verdict:          {indented(str(result.verdict))}", soft_wrap=True)
     for number, finding in enumerate(result.findings):

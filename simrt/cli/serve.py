@@ -118,7 +118,8 @@ async def _serve(counter: Counter, port: int, tls: "ssl.SSLContext | None") -> N
     s = "s" if tls is not None else ""
     typer.echo(f"serving on http{s}://{_HOST}:{port}; Ctrl-C ends it. Point the client here:")
     typer.echo(f"  export OPENAI_BASE_URL=http{s}://{_HOST}:{port}/v1")
-    typer.echo(f"  export DIALOG_REALTIME_URL=ws{s}://{_HOST}:{port}/v1/realtime?model=simrt")
+    if counter.score.dialect != "live":
+        typer.echo(f"  export DIALOG_REALTIME_URL=ws{s}://{_HOST}:{port}/v1/realtime?model=simrt")
     try:
         await asyncio.Event().wait()
     finally:

@@ -60,6 +60,11 @@ def test_people_get_transcript_tables_headline_verdict_and_log(run: Run) -> None
     assert "hanging up: the call is finished" in result.stdout
 
 
+def test_a_caller_who_hung_up_is_told_of(run: Run) -> None:
+    told = run("call", "clients.call:Call", SHORT, "--fault", "hang-up:at=8s").stdout
+    assert "ended:            the caller hung up, closed by the client" in told
+
+
 def test_many_runs_are_summed_up(run: Run) -> None:
     arguments = ("call", "clients.call:Call", SHORT, "--runs", "3", "--fault", "latency:jitter=40ms")
     text = run(*arguments).stdout

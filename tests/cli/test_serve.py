@@ -53,6 +53,17 @@ def test_what_is_open_when_it_ends_is_reported_too(process: Start) -> None:
     assert "Traceback" not in err
 
 
+def test_a_live_cassette_is_found_by_the_sdks_own_variable(process: Start) -> None:
+    server = process("serve", "parcel-status")
+    base = server.line_with("OPENAI_BASE_URL").partition("=")[2].strip()
+    with connect(f"{base.replace('http', 'ws', 1)}/live/sessions") as ws:
+        ws.send('{"type": "session.start", "session": {"model": "fluid-1"}}')
+        assert json.loads(ws.recv())["type"] == "session.started"
+    status, out, _ = server.interrupt()
+    assert status == 130
+    assert "DIALOG_REALTIME_URL" not in out
+
+
 def test_faults_act_and_refusals_are_told(process: Start) -> None:
     server = process("serve", "front-desk-short", "--fault", "refuse:status=429")
     url = url_of(server)

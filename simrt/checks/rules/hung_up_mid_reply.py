@@ -34,7 +34,7 @@ def check(case: Case) -> Iterator[Finding]:
     if more_ms <= case.limits.unheard_ms:
         return
     sent_ms = last.audio_us / 1000
-    rest = f", of which {more_ms:.0f} ms were still to come" if case.result is not None else ""
+    rest = f", and {more_ms:.0f} ms were still to come" if case.result is not None else ""
     yield found(
         end_us,
         f"hung up {(end_us - last.pieces[-1].t_us) / 1000:.0f} ms after a piece of {last.id}, which was not over: "
