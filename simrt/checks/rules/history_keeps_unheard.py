@@ -40,7 +40,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _simulated(case: Case, hearing: Hearing, response: Response, told: set[str]) -> Iterator[Finding]:
     for item in response.items:
-        pieces = [piece for piece in item.pieces if piece.audio_us and not piece.again]
+        over = response.done.frame if response.done is not None else None  # what comes behind it is no part of it
+        own = [piece for piece in item.pieces if over is None or piece.event.frame < over]
+        pieces = [piece for piece in own if piece.audio_us and not piece.again]
         if item.id in told or not pieces or not all(hearing.known(piece) for piece in pieces):
             continue
         sent_us = sum(piece.audio_us for piece in pieces)

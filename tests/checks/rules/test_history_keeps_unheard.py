@@ -35,6 +35,12 @@ def test_what_was_heard_to_its_end_may_stay() -> None:
     assert findings("PRO306", PlaysOn, "front-desk", "burst:reply=0", *OVER) == []
 
 
+def test_what_comes_behind_the_end_of_a_response_is_no_part_of_it() -> None:
+    (found,) = findings("PRO306", Untold, "front-desk", *OVER)
+    (late,) = findings("PRO306", Untold, "front-desk", "late-audio:reply=0,at=1500ms,for=3000ms")
+    assert late.evidence["sent_ms"] == found.evidence["sent_ms"]
+
+
 def cut() -> Talk:
     """A recording in which the caller cuts in 500 ms after the first of 2 s of audio."""
     talk = Talk().ready().turn(200, 800).created(1000).audio(1100, 2000)
