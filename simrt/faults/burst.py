@@ -42,6 +42,7 @@ class _Armed(Armed):
         self.live = context.cassette.dialect == "live"
         self.length_us = next(one.audio_us for one in context.score.replies if one.index == self.reply)
         self.began_us: int | None = None
+        self.first_us: dict[int | None, int] = {}  # by response: when its first audio is due
         self.spans: dict[int | None, tuple[int, int]] = {}  # by response: another fault may have it given again
         mine = [frame for frame in context.score.frames if frame.reply == self.reply]
         for response in {frame.response for frame in mine}:
@@ -54,9 +55,14 @@ class _Armed(Armed):
             return self._on_track(frame, due_us)
         first_us, span_us = self.spans.get(frame.response, (0, 1))
         behind_us = frame.delay_us - first_us
-        if frame.reply != self.reply or behind_us <= 0:
+        if frame.reply != self.reply:
             return due_us
-        return due_us - behind_us + min(behind_us, behind_us * self.fault.within * 1000 // span_us)
+        if behind_us <= 0:
+            if behind_us == 0:
+                self.first_us.setdefault(frame.response, due_us)
+            return due_us
+        early_us = due_us - behind_us + min(behind_us, behind_us * self.fault.within * 1000 // span_us)
+        return max(early_us, min(due_us, self.first_us.get(frame.response, early_us)))  # another burst was there before
 
     def _on_track(self, frame: ScoredFrame, due_us: int) -> int:
         """A reply on a Live track, where what comes behind its first piece is told by its place in the audio."""

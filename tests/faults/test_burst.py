@@ -40,3 +40,10 @@ def test_a_reply_that_another_fault_has_moved_does_not_come_before_what_brings_i
     last_stop = len(kinds) - kinds[::-1].index("input_audio_buffer.speech_stopped")
     assert kinds.index("response.created", last_stop)
     assert not result.replies[-1].cut_off
+
+
+def test_two_bursts_of_one_reply_are_one() -> None:
+    twice = run_call(Call, "front-desk", ["burst:within=0ms", "burst:within=300ms"])
+    once = run_call(Call, "front-desk", "burst:within=0ms")
+    assert twice.replies[-1].from_ms == once.replies[-1].from_ms
+    assert twice.findings == []
