@@ -133,6 +133,6 @@ EXHIBITS = (
         LongLookup,
         "holding",
         ("PRO307",),
-        ("barge-in:reply=0,answer=breakfast",),
+        ("barge-in:reply=-2,at=0ms,answer=breakfast",),
     ),
 )

@@ -135,15 +135,18 @@ def refund_asked() -> Script:
     )
 
 
+def _leaves(last: int) -> Turn:
+    return turn("thats-all", f"reply[{last}].end+600ms", leave=True)
+
+
 def looked_up() -> Script:
     """The answer takes a tool, and when they have heard it the caller hangs up."""
-    leaves = turn("thats-all", "reply[0].end+600ms", leave=True)
-    return _call(_asks(), Reply(tool=_LOOKUP), reply("its-through", "create"), leaves)
+    return _call(_asks(), Reply(tool=_LOOKUP), reply("its-through", "create"), _leaves(0))
 
 
 def holding() -> Script:
-    """The agent says that it looks; the answer takes a tool."""
-    return _call(_asks(), reply("let-me-check", tool=_LOOKUP), reply("its-through", "create"), *_thats_all(1))
+    """The same, and the agent says that it looks."""
+    return _call(_asks(), reply("let-me-check", tool=_LOOKUP), reply("its-through", "create"), _leaves(1))
 
 
 def takes_a_breath() -> Script:
