@@ -1,7 +1,7 @@
 """Grids of plans: a fault's compact form with ranges and lists in it, and every plan that it stands for.
 
     stall:at=0..5000ms/100ms,for=200|500ms      at 0, 100, … 5000 ms, each for 200 and for 500 ms
-    error_event:event=response.created|response.done,nth=0..2
+    error:event=response.created|response.done,nth=0..2
 
 A range is FROM..TO/STEP, and both ends belong to it; whole numbers need no step. A unit that is said once holds for all
 numbers of a range or a list. What stands in quotes is text, whatever is in it.
