@@ -120,7 +120,7 @@ def explore(
     """
     found = Search(job.client, tuple(cassettes), seed)
     made: dict[int, Run] = {}
-    outcomes: dict[int, Outcome] = {}
+    ended: dict[int, tuple[str, tuple[str, ...]]] = {}  # status and codes
     end = None if time_s is None else time.monotonic() + time_s
 
     def jobs() -> Iterator[Job]:
@@ -132,15 +132,15 @@ def explore(
 
     try:
         for number, outcome in crew.run(jobs()):
-            outcomes[number] = outcome
+            ended[number] = outcome.status, outcome.codes
             on_run(number, outcome)
     except KeyboardInterrupt:
         found.interrupted = True
-    found.runs = len(outcomes)
+    found.runs = len(ended)
     seen: dict[str, list[int]] = {}
-    for number, outcome in sorted(outcomes.items()):
-        found.statuses[outcome.status] = found.statuses.get(outcome.status, 0) + 1
-        for code in outcome.codes:
+    for number, (status, codes) in sorted(ended.items()):
+        found.statuses[status] = found.statuses.get(status, 0) + 1
+        for code in codes:
             seen.setdefault(code, []).append(number)
 
     def shortest(code: str) -> Failure:
