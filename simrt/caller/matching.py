@@ -348,10 +348,10 @@ class Matcher:
     def _catch_up(self, pcm: bytes) -> None:
         """Leave out what is expected next when this converted audio is the beginning of a later reply."""
         later = self._starts[bisect_right(self._starts, self._cursor) :]
-        if not later or self._sounds_like(pcm, self._cursor) > 0.5:
+        if not later:
             return
-        start = max(later, key=lambda start: self._sounds_like(pcm, start))
-        if self._sounds_like(pcm, start) > 0.8:
+        alike, start = max((self._sounds_like(pcm, start), start) for start in later)
+        if alike > max(0.8, self._sounds_like(pcm, self._cursor) + 0.2):
             self._cursor, self._carry = start, 0
 
     def _sounds_like(self, pcm: bytes, source: int) -> float:

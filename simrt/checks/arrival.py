@@ -153,6 +153,8 @@ def passed_on(case: Case) -> Wire | None:
 def _arrived(case: Case, utterance: Utterance, words: list[Word]) -> list[bool]:
     wire = passed_on(case)
     if wire is None:
+        if _talked_over(case, utterance):
+            return [True] * len(words)  # two voices at once cannot be told apart by their sound
         return _understood(case.appends, utterance, words)
     return [_found(case, wire, utterance, word) for word in words]
 
@@ -164,6 +166,17 @@ def _found(case: Case, wire: Wire, utterance: Utterance, word: Word) -> bool:
     start_us = utterance.started_us + word.start_ms * 1000
     frames = frames_of(line.microphone, start_us, _end_us(utterance, word))
     return sum(map(wire.holds, frames.values())) >= _ENOUGH * len(frames)
+
+
+def _talked_over(case: Case, utterance: Utterance) -> bool:
+    """Whether something else was said on the line at the same time."""
+    return any(
+        other is not utterance
+        and not other.background
+        and other.started_us < utterance.ended_us
+        and utterance.started_us < other.ended_us
+        for other in case.utterances
+    )
 
 
 def _understood(appends: list[Append], utterance: Utterance, words: list[Word]) -> list[bool]:

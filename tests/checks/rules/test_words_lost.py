@@ -8,6 +8,7 @@ import pytest
 
 from clients.call import Call, NaiveCall
 from simrt.audio import ULAW8, resample
+from simrt.caller import Say, fixture_clip, parse_cue
 from simrt.checks import Case, Limits, judge
 from tests.checks.talk import Talk
 from tests.replay.hand import front_desk
@@ -124,6 +125,19 @@ def test_a_client_that_converts_is_judged_by_the_sound() -> None:
     (found,) = findings("CLR101", LouderAndLate, "front-desk", "late-ready:at=1500ms")
     assert found.evidence["words"][:3] == ["Hi,", "yes,", "I'm"]
     assert findings("CLR", Bridge, front_desk("openai"), format=ULAW8) == []
+
+
+def test_two_voices_at_once_are_not_told_apart_by_their_sound() -> None:
+    says = [
+        Say(fixture_clip("booking"), parse_cue("pickup+0ms")),
+        Say(fixture_clip("one-more-thing"), parse_cue("pickup+400ms"), parallel=True),
+    ]
+    alone = findings(
+        "CLR101", LouderAndLate, front_desk("openai"), "late-ready:at=1500ms", says=says[:1], cap_ms=60_000
+    )
+    both = findings("CLR101", LouderAndLate, front_desk("openai"), "late-ready:at=1500ms", says=says, cap_ms=60_000)
+    assert alone
+    assert both == []
 
 
 def test_what_the_line_does_not_give_is_lost_by_nobody() -> None:
