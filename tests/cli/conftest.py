@@ -23,7 +23,7 @@ def run() -> Run:
     """`run("show", "front-desk")`: the command's result, with `exit_code`, `stdout` and `stderr`."""
 
     def invoke(*arguments: str | Path) -> Result:
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+        return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(argument) for argument in arguments])
 
     return invoke
 
