@@ -55,8 +55,8 @@ def test_an_utterance_is_a_line_with_its_place_on_the_timeline() -> None:
         said(3000, "Staging", 6800, 7000),
     ) == [
         'session.output_transcript.delta at 4800–5800 ms "Okay, now." ×2 over 200 ms',
-        'session.input_transcript.delta at 6000–6200 ms Where ×1 over 0 ms',
-        'session.output_transcript.delta at 6800–7000 ms Staging ×1 over 0 ms',
+        "session.input_transcript.delta at 6000–6200 ms Where ×1 over 0 ms",
+        "session.output_transcript.delta at 6800–7000 ms Staging ×1 over 0 ms",
     ]
 
 

@@ -55,7 +55,7 @@ def plans(cassette: str, rng: random.Random, each: int) -> Iterator[tuple[str, .
                 yield tuple(compact(one) for one in faults)
 
 
-@pytest.mark.slow
+@pytest.mark.search
 @pytest.mark.parametrize("cassette", CASSETTES)
 def test_no_finding_on_plans_drawn_at_random(cassette: str) -> None:
     rng = random.Random(cassette)

@@ -23,7 +23,7 @@ def test_a_right_client_has_no_findings(client: str) -> None:
     assert "broken" not in found.statuses
 
 
-@pytest.mark.slow
+@pytest.mark.search
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("client", RIGHT)
 def test_a_right_client_has_no_findings_in_a_thousand_runs(client: str) -> None:

@@ -28,7 +28,7 @@ def test_each_row_is_there_once() -> None:
     assert len(set(shown)) == len(shown)
 
 
-@pytest.mark.slow
+@pytest.mark.search
 @pytest.mark.parametrize("exhibit", [e for e in EXHIBITS if e.row in ("B01", "B04", "B09")], ids=str)
 def test_a_search_without_hints_finds_the_bug_and_clears_the_twin(exhibit: Exhibit) -> None:
     with crew() as hands:
