@@ -17,7 +17,7 @@ from simrt.caller.clip import RATE, Clip
 from simrt.caller.cue import Say
 from simrt.faults.base import Armed, Context, Fault, Ms
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import Again, again, broken, first_of_turn, moved_lines, response_of
+from simrt.faults.rewrite import Again, again, broken, first_of_turn, moved_lines, patient_lines, response_of
 from simrt.faults.speech import REST_US, check_place, heard_cue, turn_of
 from simrt.replay.edit import with_turn
 from simrt.replay.score import Score
@@ -64,8 +64,8 @@ class Cough(Fault, frozen=True):
 
     def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
         """What the caller says to the whole reply is said when that was heard."""
-        if score.dialect == "live":
-            return lines
+        if score.dialect == "live":  # the client may have it told once more
+            return patient_lines(lines, score, self.find_reply(score, self.reply)[0])
         return moved_lines(lines, score, self.find_reply(score, self.reply)[0], again(number))
 
     def arm(self, context: Context, number: int) -> Armed:

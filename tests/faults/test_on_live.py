@@ -2,6 +2,8 @@
 
 import pytest
 
+from clients.parcel import Parcel
+from simrt.call import run_call
 from simrt.explore.space import space_of
 from simrt.faults.base import End
 from simrt.faults.plan import FAULTS
@@ -210,3 +212,12 @@ def test_each_fires_and_the_right_client_is_not_blamed(name: str, cassette: str)
     assert result.verdict.unfired == []
     if drawn.fault.harm() != "fatal":
         assert result.findings == []
+
+
+@pytest.mark.parametrize("fault", ["barge-in:reply=-2,at=0ms,answer=breakfast", "cough:reply=-2,at=0ms"])
+def test_a_caller_who_cut_the_result_off_waits_to_be_told_again(fault: str) -> None:
+    result = run_call(Parcel, "slow-lookup", fault)
+    bye = next(said for said in result.utterances if said.clip.text.endswith("Bye."))
+    told = [reply for reply in result.replies if "4712" in reply.transcript and not reply.cut_off]
+    assert told
+    assert all(reply.from_ms is not None and reply.from_ms * 1000 < bye.started_us for reply in told)
