@@ -68,8 +68,8 @@ class _Armed(Armed):
         """A reply on a Live track, where what comes behind its first piece is told by its place in the audio."""
         if frame.reply != self.reply or not self.context.live.rules.kugel:
             return due_us
-        if not frame.audio_us and not frame.audio_start_us:
-            return due_us
+        if self.began_us is None and not frame.audio_us:
+            return due_us  # before the first piece
         if self.began_us is None:
             self.began_us = due_us
         within_us = self.fault.within * 1000 * frame.audio_start_us // max(1, self.length_us)

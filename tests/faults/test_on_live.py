@@ -221,3 +221,11 @@ def test_a_caller_who_cut_the_result_off_waits_to_be_told_again(fault: str) -> N
     told = [reply for reply in result.replies if "4712" in reply.transcript and not reply.cut_off]
     assert told
     assert all(reply.from_ms is not None and reply.from_ms * 1000 < bye.started_us for reply in told)
+
+
+@pytest.mark.parametrize("within", [0, 100])
+def test_a_burst_keeps_the_order_of_the_words(within: int) -> None:
+    frames = run_call(Parcel, "verified", f"burst:reply=-2,within={within}ms").trace.sent_by("server")
+    events = [event for frame in frames if (event := frame.event()) is not None]
+    starts = [event["start_ms"] for event in events if event["type"] == "session.output_transcript.delta"]
+    assert starts == sorted(starts)
