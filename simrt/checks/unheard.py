@@ -80,7 +80,8 @@ def _of_item(case: Case, hearing: Hearing, response: Response, item: Item) -> Un
     stop_us = interrupted_us(case, response)
     if case.hung_up_by != "client":
         stop_us = min(case.end_us, case.end_us if stop_us is None else stop_us)
-    reached = max((h.piece.event.frame for h in hearing.of(response) if h.piece is not None), default=-1)
+    before = [h for h in hearing.of(response) if stop_us is None or h.start_us < stop_us]
+    reached = max((h.piece.event.frame for h in before if h.piece is not None), default=-1)
     wanted = [piece for piece in item.pieces if _due(case, hearing, piece, stop_us, reached)]
     ranges = united((piece.from_us, piece.from_us + piece.audio_us) for piece in wanted)
     heard = hearing.ranges(item)

@@ -1,3 +1,4 @@
+from clients.call import Call
 from simrt import run_call
 from simrt.checks import Case, judge
 
@@ -64,3 +65,8 @@ def test_a_limit_decides_what_is_missed() -> None:
     assert judge(case, select=["AGT202"])
     limits = type(case.limits)(unheard_ms=3000)
     assert judge(case, select=["AGT202"], limits=limits) == []
+
+
+def test_a_sound_alike_after_a_barge_in_proves_nothing() -> None:
+    late = "late-audio:reply=-2,at=20ms"  # the answer begins as the piece that came too late
+    assert findings("AGT202", Call, "front-desk", late) == []
