@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +88,7 @@ class Parcel(LiveDesk):
         self.news: list[News] = []
         self.question: tuple[str, Append] | None = None  # the order that may be cancelled
         self.last: str | None = None  # the order that was spoken of last
-        self._repeated: set[str] = set()  # what was told once more
+        self._repeated: Counter[str] = Counter()  # what was told again, and how often
         self._writing: dict[asyncio.Task[Any], None] = {}  # must not be broken off by a hang-up
 
     @classmethod
@@ -242,10 +243,10 @@ class Parcel(LiveDesk):
             self._repeat(append)  # nothing is wrong with it
 
     def _repeat(self, append: Append) -> None:
-        """Tell the agent the same again, once."""
-        if append.content in self._repeated:
+        """Tell the agent the same again, but not for ever."""
+        if self._repeated[append.content] >= TRIES - 1:
             return
-        self._repeated.add(append.content)
+        self._repeated[append.content] += 1
 
         async def tell() -> None:
             of = append.delegation_id

@@ -76,7 +76,7 @@ def test_what_is_not_placed_has_more_time_and_is_told_again(tmp_path: Path) -> N
     assert [appends(wait_s) for wait_s in (PLACE_AGAIN_S - 0.5, PLACE_AGAIN_S + 1)] == [1, 2]
 
 
-def test_what_is_refused_for_no_reason_is_told_once_more(tmp_path: Path) -> None:
+def test_what_is_refused_for_no_reason_is_told_again_but_not_for_ever(tmp_path: Path) -> None:
     async def script(server: LiveServer) -> None:
         await server.start()
         await server.delegate("Where is order 4711?")
@@ -86,7 +86,7 @@ def test_what_is_refused_for_no_reason_is_told_once_more(tmp_path: Path) -> None
         await asyncio.sleep(0.1)
         await server.hang_up()
 
-    assert play(tmp_path, script).appends() == [("commentary", FACT, "item_1")] * 2
+    assert play(tmp_path, script).appends() == [("commentary", FACT, "item_1")] * 3
 
 
 def test_a_cancelled_answer_is_silenced_and_told_again(tmp_path: Path) -> None:
