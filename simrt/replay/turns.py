@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simrt.audio import AudioFormat
 from simrt.replay.listener import Listener, Match, Utterance
-from simrt.replay.score import ScoredFrame, ScoredTurn
+from simrt.replay.score import Cause, ScoredFrame, ScoredTurn
 
 if TYPE_CHECKING:
     from simrt.replay.realtime import RealtimeSession
@@ -39,6 +39,7 @@ class Turns:
         self._by_item = {turn.item_id: turn for turn in turns}
         self.heard: dict[int, str] = {}  # what was heard of the turns that lost words
         self._told: set[int] = set()
+        self._started_us: dict[int, int] = {}  # when the client is told of each turn's beginning
         self._awaiting: list[tuple[int, str, ScoredTurn, Match]] = []
 
     def feed(self, data: bytes, fmt: AudioFormat, now_us: int) -> None:
@@ -101,7 +102,10 @@ class Turns:
                 recorded = recorded or began.t_us > starts[0].t_us  # it began while the caller spoke, there too
             if not recorded:
                 extra = s.answers.cut_by_turn(turn, match, when_us)
-        s.happened(("turn.start", turn.index), when_us, extra)
+        cause = ("turn.start", turn.index)
+        s.happened(cause, when_us, extra)
+        told = [frame.delay_us for frame in s.score.answers.get(cause, ()) if frame.response is None]
+        self._started_us[turn.index] = when_us + extra + max(told, default=0)
 
     def _stops(self, turn: ScoredTurn, match: Match, when_us: int) -> None:
         s = self.s
@@ -109,6 +113,7 @@ class Turns:
             self.speaking = False
         lost = self._listen(turn, match)
         cause = ("turn.stop", turn.index)
+        when_us += self._too_soon(cause, when_us)
         if (s.detection or {}).get("create_response") is False:
             self.held = [frame for frame in s.score.answers.get(cause, ()) if frame.response is not None]
             s.happened(cause, when_us, only=lambda frame: frame.response is None)
@@ -123,6 +128,11 @@ class Turns:
         elif create is not None:
             s.answers.on_response_create(create, when_us)
         self._note(turn, lost, when_us)
+
+    def _too_soon(self, cause: Cause, when_us: int) -> int:
+        """How much later a turn must end that came in one piece, so that it does not end before it has begun."""
+        first_us = min((frame.delay_us for frame in self.s.score.answers.get(cause, ())), default=0)
+        return max(0, self._started_us.get(cause[1], 0) - when_us - first_us)
 
     def commit(self, now_us: int) -> bool:
         """The client ends the turn itself: the one that is being heard is taken. False if none is."""

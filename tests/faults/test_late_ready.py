@@ -1,3 +1,5 @@
+from clients.call import Call as Desk
+from simrt.call import run_call
 from tests.replay.hand import Call, update
 
 from .runs import fired, front_desk, plain, refused, times, with_fault
@@ -28,3 +30,10 @@ def test_a_cassette_without_session_updated_is_refused(recordings: object) -> No
 
     empty = Score("realtime", "openai", Opening(), [], {OPEN: []})
     assert "no 'session.updated' event" in refused("late-ready", empty)
+
+
+def test_a_turn_that_comes_in_one_piece_begins_before_it_ends() -> None:
+    frames = run_call(Desk, "front-desk", "late-ready:at=5s").trace.sent_by("server")
+    kinds = [event["type"] for frame in frames if (event := frame.event()) is not None]
+    speech = [kind for kind in kinds if kind.startswith("input_audio_buffer.speech_")]
+    assert speech == ["input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped"] * 2
