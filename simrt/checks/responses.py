@@ -115,6 +115,9 @@ class Error(msgspec.Struct, frozen=True):
     refuses: Event | None = None
 
 
+_LOST_US = 3_000_000
+
+
 class Reader:
     """One pass over the events of one connection."""
 
@@ -160,8 +163,13 @@ class Reader:
             self._inside(made, event)
 
     def _asked(self, response: Response, event: Event) -> Event | None:
-        """The oldest `response.create` that is neither refused nor answered; the one with the same metadata first."""
+        """The oldest `response.create` that is neither refused nor answered; the one with the same metadata first.
+
+        One that was asked again after some seconds got lost: a server does not take so long to begin.
+        """
         open_asks = [ask for ask in self.asks if ask.refused is None and ask.response is None]
+        last_us = max((ask.event.t_us for ask in open_asks), default=0)
+        open_asks = [ask for ask in open_asks if last_us - ask.event.t_us < _LOST_US]
         metadata = event.at("response", "metadata")
         named = [ask for ask in open_asks if metadata and ask.event.at("response", "metadata") == metadata]
         for ask in named or open_asks:
