@@ -152,7 +152,8 @@ def test_judging_costs_little_beside_calling(plain: CallResult) -> None:
 
 
 def test_an_ask_that_was_lost_is_not_the_one_that_was_answered() -> None:
-    case = Talk().ready().client(1000, "response.create").client(9000, "response.create").created(9100).done(9500).case()
+    talk = Talk().ready().client(1000, "response.create").client(9000, "response.create")
+    case = talk.created(9100).done(9500).case()
     lost, again = case.asks
     assert lost.response is None
     assert again.response is case.responses[0]
