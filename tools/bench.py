@@ -101,10 +101,15 @@ def in_the_world(cassette: Path, score: Score) -> float:
 
 def alone(cassette: Path, score: Score) -> float:
     """The same client and caller in the World, against a peer that answers nothing."""
+    return unanswered(client, score, URL)
+
+
+def unanswered(client: Callable[[Line], Coroutine[Any, Any, None]], score: Score, url: str) -> float:
+    """A client whose caller says the first line, against a peer that answers nothing; seconds of real time."""
 
     async def main() -> None:
         world.listen("*", lambda: WebSocketServer(lambda request: Mute()))
-        line = Line.on(Clock(asyncio.get_running_loop()), URL, HEADERS)
+        line = Line.on(Clock(asyncio.get_running_loop()), url, HEADERS)
         says = [say for _, say in says_of(score)][:1]
         Caller(says, line, Ear(line.speaker)).start()
         await client(line)
@@ -175,6 +180,18 @@ def replay() -> dict[str, Any]:
         return _measure(long_call(Path(folder)))
 
 
+def rows_of(times: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+    """What is reported of each contestant: the best and the median of its rounds, in s, and how fast the best is."""
+    return {
+        name: {
+            "seconds": round(min(took), 4),
+            "median_seconds": round(statistics.median(took), 4),
+            "times_real_time": round(CALL_S / min(took), 1),
+        }
+        for name, took in times.items()
+    }
+
+
 def _measure(cassette: Path) -> dict[str, Any]:
     score = score_of(cassette)
     times: dict[str, list[float]] = {}
@@ -190,14 +207,7 @@ def _measure(cassette: Path) -> dict[str, Any]:
                 continue
             if number:  # the first round pays for imports and caches
                 times.setdefault(name, []).append(took)
-    rows = {
-        name: {
-            "seconds": round(min(took), 4),
-            "median_seconds": round(statistics.median(took), 4),
-            "times_real_time": round(CALL_S / min(took), 1),
-        }
-        for name, took in times.items()
-    }
+    rows = rows_of(times)
     best = {name: min(took) for name, took in times.items()}
     ratios = {f"{name}_over_simrt": round(best[name] / best["simrt"], 2) for name in best if name != "simrt"}
     if "client_alone" in best:

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,16 +12,13 @@ from typing import Any
 import numpy as np
 import websockets
 
-from simrt.call import HEADERS, LIVE_URL, run_call
-from simrt.caller import Caller, Clock, Ear, Line, fixture_clip
+from simrt.call import LIVE_URL, run_call
+from simrt.caller import Line, fixture_clip
 from simrt.cassette.header import Header
 from simrt.cassette.script import Delegate, Pacing, Reply, Script, Step, Turn
 from simrt.cassette.store import Cassette, save
-from simrt.cues import says_of
 from simrt.replay.build import score_of
-from simrt.replay.server import WebSocketServer
 from simrt.trace import Trace
-from simrt.world import World
 from tools import bench
 
 FACTS = "I found Okafor's booking."
@@ -77,22 +73,6 @@ def live_call(cassette: Path) -> float:
     return took
 
 
-def alone(cassette: Path) -> float:
-    """The same client and caller in the World, against a peer that answers nothing."""
-    says = [say for _, say in says_of(score_of(cassette))][:1]
-
-    async def main() -> None:
-        world.listen("*", lambda: WebSocketServer(lambda request: bench.Mute()))
-        line = Line.on(Clock(asyncio.get_running_loop()), LIVE_URL, HEADERS)
-        Caller(says, line, Ear(line.speaker)).start()
-        await client(line)
-
-    begin = time.perf_counter()
-    world = World()
-    world.run(main())
-    return time.perf_counter() - begin
-
-
 def report() -> dict[str, Any]:
     """Live, Realtime and the client alone in turns, so that a noisy machine is noisy for all."""
     with tempfile.TemporaryDirectory() as name:
@@ -100,7 +80,7 @@ def report() -> dict[str, Any]:
         score = score_of(realtime)
         runs: dict[str, Callable[[], float]] = {
             "simrt": lambda: live_call(live),
-            "client_alone": lambda: alone(live),
+            "client_alone": lambda: bench.unanswered(client, score_of(live), LIVE_URL),
             "realtime": lambda: bench.in_the_world(realtime, score),
         }
         times: dict[str, list[float]] = {key: [] for key in runs}
@@ -109,14 +89,6 @@ def report() -> dict[str, Any]:
                 took = run()
                 if number:  # the first round pays for imports and caches
                     times[key].append(took)
-    rows = {
-        key: {
-            "seconds": round(min(took), 4),
-            "median_seconds": round(statistics.median(took), 4),
-            "times_real_time": round(bench.CALL_S / min(took), 1),
-        }
-        for key, took in times.items()
-    }
     best = {key: min(took) for key, took in times.items()}
     ratios = {
         "realtime_over_live": round(best["realtime"] / best["simrt"], 2),
@@ -126,7 +98,7 @@ def report() -> dict[str, Any]:
         "dialect": "live",
         "call_seconds": bench.CALL_S,
         "rounds": bench.ROUNDS,
-        "contestants": rows,
+        "contestants": bench.rows_of(times),
         "ratios": ratios,
         "errors": {},
     }

@@ -2,13 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from ..tables import table
+from ..transaction import transaction
 
 T = TypeVar("T")
 
@@ -111,25 +112,13 @@ class OrderBook:
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
             # Transactions are begun and ended here, not by the module.
-            with closing(sqlite3.connect(self.path, timeout=5, isolation_level=None)) as db, _transaction(db):
+            with closing(sqlite3.connect(self.path, timeout=5, isolation_level=None)) as db, transaction(db):
                 db.execute(_SCHEMA)
                 if not db.execute("SELECT 1 FROM orders").fetchone():
                     db.executemany("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, STOCK))
                 return work(db)
         except sqlite3.Error as error:
             raise BookError(f"the order book {self.path} cannot be used ({error}): check the file") from error
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
 
 
 def _row(order: Order) -> tuple[object, ...]:

@@ -8,13 +8,14 @@ the provider has taken the refund, to this card; `told` that the caller has hear
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
+from ..transaction import transaction
 from .store import Order
 
 T = TypeVar("T")
@@ -170,7 +171,7 @@ class Ledger:
 
     def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         def attempt() -> T:
-            with closing(self._open()) as db, _transaction(db):
+            with closing(self._open()) as db, transaction(db):
                 db.execute(_SCHEMA.format(key=self.key))
                 return work(db)
 
@@ -192,18 +193,6 @@ class Ledger:
                 advice = "another process holds it" if locked else "check the file and its folder"
                 raise LedgerError(f"the ledger {self.path} cannot be used ({error}): {advice}") from error
         raise AssertionError("not reached")
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
 
 
 def _select(db: sqlite3.Connection, rest: str, *values: Any) -> list[Row]:

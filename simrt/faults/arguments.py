@@ -7,18 +7,16 @@ a client that drops it, or dies of it, leaves the model without an answer and th
 
 from __future__ import annotations
 
-from random import Random
 from typing import ClassVar, Literal
 
-from simrt.caller.cue import Say
-from simrt.faults.base import Armed, Context, Fault
+from simrt.faults.base import Armed, Context
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import Again, broken, draw_call, find_call, frames_of, lines_after, with_arguments
+from simrt.faults.rewrite import Again, Broken, draw_call, find_call, frames_of, with_arguments
 from simrt.replay.edit import Changes
 from simrt.replay.score import Score, ScoredFrame
 
 
-class Arguments(Fault, frozen=True):
+class Arguments(Broken, frozen=True):
     """Tool call `call` has arguments that are empty, broken JSON, or `{}` (`are`: "empty", "broken", "none").
 
     A client that answers it and asks for a response gets the same response anew, with the right arguments.
@@ -43,20 +41,13 @@ class Arguments(Fault, frozen=True):
         """The call must be there, in a response that ends by itself."""
         find_call(self, score, self.call)
 
-    def _changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+    def changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+        """The call has other arguments."""
         done = find_call(self, score, self.call)
         frames = frames_of(score, done.response or 0)
         text = str((done.event or {}).get("arguments"))
         given = {"empty": "", "broken": text[: max(1, len(text) // 2)], "none": "{}"}[self.are]
         return frames, with_arguments(frames, done, given)
-
-    def extend(self, score: Score, number: int, rng: Random) -> Score:
-        """The call has other arguments; a second try is added."""
-        return broken(score, *self._changes(score), number)
-
-    def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
-        """What the caller says after the reply is said after the second try."""
-        return lines_after(lines, score, *self._changes(score), number)
 
     def arm(self, context: Context, number: int) -> Armed:
         """Waits to give it again."""

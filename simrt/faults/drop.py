@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from simrt.faults.base import Action, Armed, Context, Fault, Send
 from simrt.faults.draw import Draw, Harm
+from simrt.faults.trigger import ArmedEvent
 from simrt.replay.score import Score
 
 _AWAITED = (
@@ -44,18 +45,12 @@ class Drop(Fault, frozen=True):
 
     def arm(self, context: Context, number: int) -> Armed:
         """Swallows that frame."""
-        return _Armed(self, context, number)
+        return _Armed(self, context, number, self.find_event(context.cassette, self.event, self.nth).index)
 
 
-class _Armed(Armed):
+class _Armed(ArmedEvent):
     fault: Drop
 
-    def __init__(self, fault: Drop, context: Context, number: int) -> None:
-        super().__init__(fault, context, number)
-        self.index = fault.find_event(context.cassette, fault.event, fault.nth).index
-
-    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
-        if send.frame is None or send.frame.index != self.index:
-            return (send,)
+    def act(self, send: Send, now_us: int) -> Iterable[Action]:
         self.fire(now_us)
         return ()

@@ -9,6 +9,7 @@ import msgspec
 
 from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
 from simrt.faults.draw import Draw, Harm
+from simrt.faults.trigger import ArmedEvent
 from simrt.replay.score import Score
 
 _ACTED_ON = (
@@ -50,19 +51,13 @@ class Duplicate(Fault, frozen=True):
 
     def arm(self, context: Context, number: int) -> Armed:
         """Repeats that frame."""
-        return _Armed(self, context, number)
+        return _Armed(self, context, number, self.find_event(context.cassette, self.event, self.nth).index)
 
 
-class _Armed(Armed):
+class _Armed(ArmedEvent):
     fault: Duplicate
 
-    def __init__(self, fault: Duplicate, context: Context, number: int) -> None:
-        super().__init__(fault, context, number)
-        self.index = fault.find_event(context.cassette, fault.event, fault.nth).index
-
-    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
-        if send.frame is None or send.frame.index != self.index:
-            return (send,)
+    def act(self, send: Send, now_us: int) -> Iterable[Action]:
         again = msgspec.structs.replace(send, frame=None)
         if self.fault.after:
             self.context.put(now_us + self.fault.after * 1000, again, self)

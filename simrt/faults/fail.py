@@ -7,13 +7,11 @@ the answer is to leave the caller in silence.
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any, ClassVar, Literal
 
-from simrt.caller.cue import Say
-from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.faults.base import Armed, Context, Ms
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import Again, broken, draw_response, ended_early, find_response, first_from, lines_after
+from simrt.faults.rewrite import Again, Broken, draw_response, ended_early, find_response, first_from
 from simrt.replay.edit import Changes
 from simrt.replay.score import Score, ScoredFrame
 
@@ -24,7 +22,7 @@ _MESSAGES = {
 }
 
 
-class Fail(Fault, frozen=True):
+class Fail(Broken, frozen=True):
     """Response `response` (all are counted, those with tool calls too) ends with `status` after `at` ms of its audio.
 
     With at=0 nothing of it comes between `response.created` and `response.done`, and it leaves no item in the history.
@@ -63,18 +61,10 @@ class Fail(Fault, frozen=True):
         message = _MESSAGES.get(code, _MESSAGES["server_error"])
         return {"type": "failed", "error": {"type": code, "code": code, "message": message}}
 
-    def _changes(self, frames: list[ScoredFrame]) -> Changes:
-        return ended_early(frames, first_from(frames, self.at * 1000), self.status, self._details())
-
-    def extend(self, score: Score, number: int, rng: Random) -> Score:
-        """The response ends early; a second try is added."""
+    def changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+        """It ends early."""
         frames = find_response(self, score, self.response)
-        return broken(score, frames, self._changes(frames), number)
-
-    def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
-        """What the caller says to the whole reply is said when that was heard."""
-        frames = find_response(self, score, self.response)
-        return lines_after(lines, score, frames, self._changes(frames), number)
+        return frames, ended_early(frames, first_from(frames, self.at * 1000), self.status, self._details())
 
     def arm(self, context: Context, number: int) -> Armed:
         """Waits to give it again."""

@@ -7,22 +7,20 @@ Reported: silence after a tool call (pipecat-ai/pipecat#917), a reply that never
 
 from __future__ import annotations
 
-from random import Random
 from typing import ClassVar
 
 from msgspec.structs import replace
 
-from simrt.caller.cue import Say
-from simrt.faults.base import Armed, Context, Fault, Ms
+from simrt.faults.base import Armed, Context, Ms
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.rewrite import Again, broken, draw_response, ended_early, find_response, first_from, lines_after
+from simrt.faults.rewrite import Again, Broken, draw_response, ended_early, find_response, first_from
 from simrt.replay.edit import Changes
 from simrt.replay.score import Score, ScoredFrame
 
 _NEVER_US = 24 * 3600 * 1_000_000  # what would close it waits, and comes when the response is cut
 
 
-class Hang(Fault, frozen=True):
+class Hang(Broken, frozen=True):
     """Of response `response` (all are counted, those with tool calls too) nothing comes behind `at` ms of its audio;
     with at=0 only `response.created` does.
 
@@ -50,21 +48,14 @@ class Hang(Fault, frozen=True):
         if self.at and self.at >= length:
             raise self.never(f"response {self.response} has {length} ms of audio, at={self.at}ms lies beyond")
 
-    def _changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+    def changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+        """The rest is left out."""
         frames = find_response(self, score, self.response)
         changes = ended_early(frames, first_from(frames, self.at * 1000), "incomplete", None)
         later = {k: replace(f, delay_us=f.delay_us + _NEVER_US) for k, f in changes.items() if f is not None}
         return frames, changes | later
 
-    def extend(self, score: Score, number: int, rng: Random) -> Score:
-        """The rest is left out; a second try is added."""
-        return broken(score, *self._changes(score), number)
-
-    def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
-        """What the caller says to the whole reply is said when that was heard."""
-        return lines_after(lines, score, *self._changes(score), number)
-
     def arm(self, context: Context, number: int) -> Armed:
         """Waits to give it again."""
-        frames, changes = self._changes(context.cassette)
+        frames, changes = self.changes(context.cassette)
         return Again(self, context, number, [f.index for f in frames if f.index not in changes][-1])

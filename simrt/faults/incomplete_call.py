@@ -8,21 +8,18 @@ a call (livekit/agents#7230).
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any, ClassVar, Literal
 
-from simrt.caller.cue import Say
-from simrt.faults.base import Armed, Context, Fault
+from simrt.faults.base import Armed, Context
 from simrt.faults.draw import Draw, Harm
 from simrt.faults.rewrite import (
     ARGUMENTS_DONE,
     Again,
-    broken,
+    Broken,
     draw_call,
     ended_early,
     find_call,
     frames_of,
-    lines_after,
     with_arguments,
 )
 from simrt.replay.early import CLOSERS
@@ -30,7 +27,7 @@ from simrt.replay.edit import Changes, applied
 from simrt.replay.score import Score, ScoredFrame
 
 
-class IncompleteCall(Fault, frozen=True):
+class IncompleteCall(Broken, frozen=True):
     """The response that makes tool call `call` ends, `incomplete`, with the call: nothing more of it is heard.
 
     `arguments`: cut off half-way, or whole. A client that asks for a response before there is another one gets this one
@@ -56,7 +53,8 @@ class IncompleteCall(Fault, frozen=True):
         """The call must be there, in a response that ends by itself."""
         find_call(self, score, self.call)
 
-    def _changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+    def changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+        """The response ends with the call."""
         done = find_call(self, score, self.call)
         frames = frames_of(score, done.response or 0)
         text = str((done.event or {}).get("arguments"))
@@ -65,14 +63,6 @@ class IncompleteCall(Fault, frozen=True):
         last = next(frame for frame in rest if frame.index == done.index)
         details = {"type": "incomplete", "reason": "max_output_tokens"}
         return frames, changes | ended_early(rest, last, "incomplete", details, (ARGUMENTS_DONE, *CLOSERS))
-
-    def extend(self, score: Score, number: int, rng: Random) -> Score:
-        """The response ends with the call; a second try is added."""
-        return broken(score, *self._changes(score), number)
-
-    def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
-        """What the caller says to the whole reply is said when that was heard."""
-        return lines_after(lines, score, *self._changes(score), number)
 
     def arm(self, context: Context, number: int) -> Armed:
         """Waits to give it again."""

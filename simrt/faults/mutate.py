@@ -15,6 +15,7 @@ import msgspec
 from simrt.errors import PlanError
 from simrt.faults.base import Action, Armed, Context, Fault, Send
 from simrt.faults.draw import Draw, Harm
+from simrt.faults.trigger import ArmedEvent
 from simrt.replay.score import Score
 from simrt.trace import parse_event
 
@@ -74,19 +75,13 @@ class Mutate(Fault, frozen=True):
 
     def arm(self, context: Context, number: int) -> Armed:
         """Changes that frame."""
-        return _Armed(self, context, number)
+        return _Armed(self, context, number, self.find_event(context.cassette, self.event, self.nth).index)
 
 
-class _Armed(Armed):
+class _Armed(ArmedEvent):
     fault: Mutate
 
-    def __init__(self, fault: Mutate, context: Context, number: int) -> None:
-        super().__init__(fault, context, number)
-        self.index = fault.find_event(context.cassette, fault.event, fault.nth).index
-
-    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
-        if send.frame is None or send.frame.index != self.index:
-            return (send,)
+    def act(self, send: Send, now_us: int) -> Iterable[Action]:
         try:
             event = changed(parse_event(send.payload) or {}, self.fault.field, self.fault.value)
         except (KeyError, IndexError, TypeError, ValueError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from random import Random
 from typing import Any
 
 import msgspec
@@ -218,6 +219,22 @@ def fresh_id(name: str, number: int) -> str:
     kind, _, rest = name.rpartition("_")
     digest = hashlib.sha256(f"{name} again {number}".encode()).hexdigest()
     return f"{kind}_{digest[: max(16, len(rest))]}" if kind else digest[: max(16, len(rest))]
+
+
+class Broken(Fault, frozen=True):
+    """A fault that breaks a response, which a client that asks gets anew (`Again`)."""
+
+    def changes(self, score: Score) -> tuple[list[ScoredFrame], Changes]:
+        """The response's frames, and what becomes of them."""
+        return [], {}
+
+    def extend(self, score: Score, number: int, rng: Random) -> Score:
+        """The response is broken; a second try is added."""
+        return broken(score, *self.changes(score), number)
+
+    def recast(self, lines: list[Say], score: Score, number: int) -> list[Say]:
+        """What the caller says to the whole reply is said when that was heard."""
+        return lines_after(lines, score, *self.changes(score), number)
 
 
 class Again(Armed):

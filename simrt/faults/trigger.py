@@ -96,6 +96,22 @@ class ArmedStroke(ArmedTrigger):
         """What is done."""
 
 
+class ArmedEvent(Armed):
+    """Acts on one server event: the frame of that index."""
+
+    def __init__(self, fault: Fault, context: Context, number: int, index: int) -> None:
+        super().__init__(fault, context, number)
+        self.index = index
+
+    def emit(self, send: Send, now_us: int) -> Iterable[Action]:
+        """All others pass."""
+        return self.act(send, now_us) if send.frame is not None and send.frame.index == self.index else (send,)
+
+    def act(self, send: Send, now_us: int) -> Iterable[Action]:
+        """What goes out in its place."""
+        return (send,)
+
+
 def in_reply(send: Send, at_us: int) -> bool:
     """Whether a frame of a reply lies at or behind `at_us` of its audio."""
     frame = send.frame
