@@ -315,8 +315,8 @@ class Desk(ABC):
         self._ask_for_reply()  # goes out after the note: tasks start in the order of being made
 
     def _ask_for_reply(self) -> None:
-        """Ask for one if one is owed, and it is time."""
-        event_id = self.turns.ask()
+        """Ask for one if one is owed, and it is time: not into the caller's words, whose end brings one anyway."""
+        event_id = None if self._patience.caller_talks else self.turns.ask()
         if event_id is not None:
             self.spawn(self._send({"type": "response.create", "event_id": event_id}))
             self.spawn(self._patience.asked(event_id))

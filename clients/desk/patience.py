@@ -24,7 +24,7 @@ class Patience:
     def __init__(self, desk: "Desk") -> None:
         self._desk = desk
         self._turn = 0  # of the caller
-        self._caller_talks = False
+        self.caller_talks = False  # as far as the server says
         self._last = 0.0  # when something came, or was still being played
         self._last_of: dict[str, float] = {}  # by response
         self._with_call: set[str] = set()  # responses that have made a call
@@ -38,11 +38,12 @@ class Patience:
             self._last_of[response_id] = self._last
         match kind:
             case "input_audio_buffer.speech_started":
-                self._turn, self._caller_talks = self._turn + 1, True
+                self._turn, self.caller_talks = self._turn + 1, True
             case "input_audio_buffer.speech_stopped":
-                self._caller_talks = False
+                self.caller_talks = False
                 desk.spawn(self._answered(self._turn, desk.turns.begun))
             case "response.created":
+                self.caller_talks = False  # the end of their words was lost on the way
                 desk.spawn(self._goes_on(event["response"]["id"]))
             case "response.function_call_arguments.done":
                 self._with_call.add(event["response_id"])
@@ -74,7 +75,7 @@ class Patience:
     async def asked(self, event_id: str) -> None:
         """A response was asked for. If none begins, and no refusal comes, ask again."""
         await asyncio.sleep(STUCK_S)
-        while self._caller_talks:
+        while self.caller_talks:
             await asyncio.sleep(RETRY_S)
         if self._desk.turns.waiting == event_id:
             self._desk.line.note(f"no answer to {event_id} for {STUCK_S} s: asked again")

@@ -15,7 +15,12 @@ LOOKUP = '{"surname": "Okafor", "day": "Friday"}'
 
 def created(outcome: Outcome) -> list[float]:
     """When the desk asked for a response, in s."""
-    return [t_us / 1e6 for t_us in outcome.server.when("response.create")]
+    return created_by(outcome.server)
+
+
+def created_by(server: Server) -> list[float]:
+    """The same, up to now."""
+    return [t_us / 1e6 for t_us in server.when("response.create")]
 
 
 async def spoken(server: Server) -> None:
@@ -61,6 +66,31 @@ def test_nor_one_on_which_the_caller_has_gone_on_speaking() -> None:
         await server.send("input_audio_buffer.speech_started", audio_start_ms=0, item_id="v")
 
     assert created(play(Call, script, caller_hangs_up_s=8)) == []
+
+
+@pytest.mark.parametrize("end", ["input_audio_buffer.speech_stopped", "response.created"])
+def test_nothing_is_asked_into_the_words_of_the_caller(end: str) -> None:
+    """They go on while a look-up is answered; the end of their turn brings a reply, or it is asked for."""
+
+    async def script(server: Server) -> None:
+        await server.greet()
+        await server.begin()
+        await server.call("lookup_booking", LOOKUP)
+        await server.send("input_audio_buffer.speech_started", audio_start_ms=0, item_id="u")
+        await server.done(status="cancelled")
+        output = await server.until("conversation.item.create")
+        await server.send("conversation.item.added", item=output["item"])
+        await asyncio.sleep(5)
+        assert created_by(server) == []
+        if end == "response.created":
+            await server.begin("r2")
+            await server.done("r2")
+        else:
+            await server.send("input_audio_buffer.speech_stopped", audio_end_ms=0, item_id="u")
+            await server.until("response.create")
+
+    asked = created(play(Call, script, caller_hangs_up_s=12))
+    assert len(asked) == (end != "response.created")
 
 
 def test_a_request_of_which_nothing_comes_is_made_again_but_not_for_ever() -> None:

@@ -49,25 +49,9 @@ class RunsEveryItem(Call):
 
 
 class LongLookup(Call):
-    """Its tool takes a while; a caller may well speak meanwhile, and is not talked over: their turn brings a reply."""
+    """Its tool takes a while; a caller may well speak meanwhile."""
 
     lookup_s = 2.0
-
-    def __init__(self, line: Any) -> None:
-        super().__init__(line)
-        self._caller_talks = False
-
-    def on_event(self, event: dict[str, Any]) -> None:
-        match event.get("type"):
-            case "input_audio_buffer.speech_started":
-                self._caller_talks = True
-            case "input_audio_buffer.speech_stopped":
-                self._caller_talks = False
-        super().on_event(event)
-
-    def _ask_for_reply(self) -> None:
-        if not self._caller_talks:
-            super()._ask_for_reply()
 
     async def _lookup_booking(self, call: ToolCall) -> Output:
         await asyncio.sleep(self.lookup_s)

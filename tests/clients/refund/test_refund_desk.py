@@ -157,6 +157,7 @@ def test_a_barge_in_on_the_line_does_not_undo_the_call(shop: Shop) -> None:
         await asyncio.sleep(0.5)
         await cut_in(server, "r1")
         await asyncio.sleep(1)
+        await server.send("input_audio_buffer.speech_stopped", audio_end_ms=1000, item_id="u")
         await reply(server, "It is still processing.", "r2")
         await result(server)
         await server.until("response.create")

@@ -73,12 +73,8 @@ def test_an_mm_hmm_in_the_gap_is_answered_once(tmp_path: Path) -> None:
     done = play(tmp_path, "mm-hmm-gap")
     assert [turn.transcript for turn in done.result.caller_turns][1] == "Mm-hmm."
     assert len(done.result.replies) == 3
-    asked, started, stopped = (
-        [row.t_ms for row in done.result.timeline if row.what == what]
-        for what in ("response.create", "input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped")
-    )
-    assert len(asked) == 1  # and while the caller spoke: held, and not answered once more
-    assert started[1] < asked[0] < stopped[1]
+    asked = [row for row in done.result.timeline if row.what == "response.create"]
+    assert asked == []  # the refund was made while they spoke: their turn brings the reply, which knows of it
 
 
 def test_another_card_takes_the_refund_along(tmp_path: Path) -> None:
