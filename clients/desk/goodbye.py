@@ -61,4 +61,4 @@ class GoodbyeDesk(Desk):
             )
         self.line.note("the caller talked over the goodbye: staying on the line")
         message = "The caller talked over the goodbye. The line is still open: answer, then call end_call again."
-        return Output({"hung_up": False, "message": message}, reply=False)  # their turn brings the next reply
+        return Output({"hung_up": False, "message": message})

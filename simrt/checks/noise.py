@@ -3,13 +3,15 @@
 What was heard as it was sent is not looked at; neither is a client's own sound that is no noise.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
 from simrt.audio import AudioFormat, Samples
 from simrt.checks.case import Case, once
 from simrt.checks.hearing import Heard
-from simrt.checks.readings import is_noise, other_format
+from simrt.checks.readings import is_noise, is_speech, other_format
 from simrt.checks.responses import Response
 
 _MOST = 40_000  # bytes of a reply, and samples of what was heard, that are listened to
@@ -35,25 +37,27 @@ def static(case: Case) -> Static | None:
     played = line.format.encode(_samples(case, strange))
     if other_format(played, line.format) is None and not is_noise(played, line.format):
         return None
-    for response in case.responses:
-        wire = _wire(response)
-        if not wire:
+    for place, response in enumerate(case.responses):
+        if not response.pieces:
             continue
         stated = response.pieces[0].format
+        wire = _wire(case.responses[place:], stated)
         real = other_format(wire, stated)
-        if not is_noise(wire, real or stated):  # else noise is what was sent
+        if real is not None or is_speech(wire, stated):  # else noise is what was sent
             return Static(strange[0].start_us, response, stated, real)
     return None
 
 
-def _wire(response: Response) -> bytes:
-    """The beginning of a response's audio as it was sent."""
+def _wire(responses: Sequence[Response], stated: AudioFormat) -> bytes:
+    """The beginning of what the responses sent while the session stated this format: one may be too short to tell."""
     data = b""
-    for piece in response.pieces:
-        data += piece.audio()
-        if len(data) > _MOST:
-            break
-    return data[:_MOST]
+    for response in responses:
+        for piece in response.pieces:
+            if piece.format == stated:
+                data += piece.audio()
+            if len(data) > _MOST:
+                return data[:_MOST]
+    return data
 
 
 def _samples(case: Case, heard: list[Heard]) -> Samples:

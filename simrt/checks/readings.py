@@ -74,3 +74,8 @@ def is_noise(data: bytes, format: AudioFormat) -> bool:
     if alike < _NOISE:
         return True
     return loudness > _TELEPHONE_DBFS and _measure(heard, format, format.rate // _TELEPHONE)[1] < _TELEPHONE_NOISE
+
+
+def is_speech(data: bytes, format: AudioFormat) -> bool:
+    """Whether bytes are speech, read in that format; False too where they are too few to tell."""
+    return len(_voiced(data, format)) >= _LEAST and not is_noise(data, format)

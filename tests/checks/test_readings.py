@@ -3,7 +3,7 @@ import pytest
 
 from simrt.audio import ALAW8, PCM24, ULAW8, AudioFormat, resample
 from simrt.caller import fixture_clip
-from simrt.checks.readings import is_noise, other_format
+from simrt.checks.readings import is_noise, is_speech, other_format
 
 CLIPS = ("booking", "nothing-else", "goodbye", "found-booking", "refund-request", "long-hello")
 
@@ -14,6 +14,11 @@ def test_speech_in_its_own_format_is_left_alone(clip: str, format: AudioFormat) 
     data = format.encode(fixture_clip(clip).at_rate(format.rate))
     assert other_format(data, format) is None
     assert not is_noise(data, format)
+    assert is_speech(data, format)
+
+
+def test_a_moment_of_it_is_too_little_to_tell() -> None:
+    assert not is_speech(PCM24.encode(fixture_clip("goodbye").samples)[:4000], PCM24)
 
 
 @pytest.mark.parametrize("clip", CLIPS)

@@ -77,6 +77,14 @@ def _left(case: Case, t_us: int, error: Event) -> str | None:
     for turn in case.turns:
         if turn.first_us <= t_us and not any(r.first_us > turn.first_us for r in case.responses):
             return "the caller waits for an answer"
-    if case.result is not None and case.result.verdict.unsaid:
+    if case.result is not None and case.result.verdict.unsaid and not _called_off(case, t_us):
         return "the caller has more to say"
     return None
+
+
+def _called_off(case: Case, t_us: int) -> bool:
+    """Whether the last response was over, with a call that the client has not answered: that may be what hangs up."""
+    last = max(case.responses, key=lambda response: response.first_us, default=None)
+    if last is None or last.done is None or last.done.t_us > t_us:
+        return False
+    return any(call.response is last and not call.outputs for call in case.calls)

@@ -1,6 +1,8 @@
 import pytest
 
+from clients.call import Call
 from tests.checks.talk import Talk
+from tests.zoo.scripts import cassette
 
 from .calling import findings
 from .small import Event, Small
@@ -44,3 +46,9 @@ def test_a_refused_session_is_a_reason() -> None:
 def test_a_close_of_the_servers_is_not_the_clients() -> None:
     talk = Talk().ready().turn(200, 800).created(1000).audio(1100, 2000).error(1500, "server_error")
     assert talk.close(1600, "server", 1011).findings("PRO313") == []
+
+
+def test_a_call_that_was_to_end_anyway_is_not_ended_by_the_error() -> None:
+    """The goodbye was heard, its response is done, and the caller has just begun to say one thing more."""
+    faults = ("error:event=response.done,nth=1", "late-audio:at=2880ms")
+    assert findings("PRO313", Call, cassette("answer"), *faults) == []

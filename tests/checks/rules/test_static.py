@@ -2,8 +2,10 @@ import base64
 
 import pytest
 
+from clients.call import Call
 from simrt.audio import PCM24, ULAW8, AudioFormat, resample
 from simrt.dialect.realtime import parse_format
+from tests.zoo.scripts import cassette
 
 from .calling import findings
 from .small import Event, Small
@@ -39,6 +41,12 @@ def test_bytes_that_are_handed_on_undecoded() -> None:
 
 def test_nobody_can_know_what_the_server_does_not_say() -> None:
     (found,) = findings("AGT208", Small, "front-desk", "wrong-format:to=ulaw,told=no")
+    assert found.severity == "note"
+
+
+def test_a_reply_that_is_too_short_to_tell_by_is_told_by_the_others() -> None:
+    """Half a second of it was sent when the caller went on."""
+    (found,) = findings("AGT208", Call, cassette("goes-on"), "wrong-format:to=ulaw,told=no")
     assert found.severity == "note"
 
 
