@@ -298,8 +298,9 @@ class LiveDesk(ABC):
                 if self.voice.cut():
                     self.line.note("the caller cuts in")
             case "session.delegation.created":
-                turn = self.transcript.delegate(event.offset_ms)
-                await self.delegated(event.delegation.id, event.offset_ms, turn)
+                offset_ms = self._offset_ms(event)
+                turn = self.transcript.delegate(offset_ms)
+                await self.delegated(event.delegation.id, offset_ms, turn)
             case "session.commentary.appended" | "session.thinking.appended" | "session.instructions.appended":
                 self._placed(event.type.split(".")[1], _window(event)[0])
             case "error":
@@ -307,6 +308,13 @@ class LiveDesk(ABC):
             case "session.closed":
                 self._closed.set()
                 self.end(f"the server has closed the session ({event.reason})")
+
+    def _offset_ms(self, event: Any) -> int:
+        """Where a delegation lies on the timeline; if the server does not say, it is about what was said last."""
+        offset_ms = getattr(event, "offset_ms", None)
+        if isinstance(offset_ms, int):
+            return offset_ms
+        return self.transcript.last.end_ms if self.transcript.last else int(self.position_ms)
 
     async def delegated(self, delegation_id: str, offset_ms: int, turn: Turn | None) -> None:
         """Work on a delegation, while the audio flows on."""

@@ -195,8 +195,7 @@ class Parcel(LiveDesk):
         since_ms = append.sent_ms if since_ms is None else since_ms
         return any(
             spoken.whole
-            and spoken.start_ms >= since_ms - _SLACK_MS
-            and tells(spoken.text, order, append.content)
+            and tells(spoken.since(since_ms - _SLACK_MS), order, append.content)
             and (before is None or (spoken.heard_ms or 0) <= before.start_ms + _SLACK_MS)
             for spoken in self.voice.utterances
         )
@@ -210,19 +209,32 @@ class Parcel(LiveDesk):
                 self._tell_again(lost, lost.append.delegation_id)
             if self.question is not None and self._due(self.question[1]) and not self.heard(*self.question[::-1]):
                 self._repeat(self.question[1])
-        elif any(self.is_goodbye(spoken, farewell) for spoken in self.voice.utterances):
-            self.end("the call is finished")
         elif self.quiet_s() >= HANG_UP_CAP_S:
             self.end(f"no goodbye for {HANG_UP_CAP_S:g} s: hang-up cap hit")
+        elif any(self.is_goodbye(spoken, farewell) for spoken in self.voice.utterances):
+            owed = [news for news in self.news if self._owed(news)]
+            lost = next((news for news in owed if self._lost(news, FAREWELL_S)), None)
+            if lost is not None:
+                self._tell_again(lost, lost.append.delegation_id)
+            elif not owed:
+                self.end("the call is finished")
 
-    def _lost(self, news: News) -> bool:
-        return self._due(news.append) and not news.told and news.tries < TRIES
+    def _owed(self, news: News) -> bool:
+        """Whether the caller should hear this before the call ends: they have not, and it may be told again or may
+        still be said."""
+        on_its_way = not self._due(news.append, 0)
+        return not news.told and news.append.refused is None and (news.tries < TRIES or on_its_way)
 
-    def _due(self, append: Append) -> bool:
-        """Whether something should have been said by now, or placed at least: the line has been quiet since."""
+    def _lost(self, news: News, quiet_s: float = TELL_AGAIN_S) -> bool:
+        return self._due(news.append, quiet_s) and not news.told and news.tries < TRIES
+
+    def _due(self, append: Append, quiet_s: float = TELL_AGAIN_S) -> bool:
+        """Whether something should have been said by now, or placed at least: the line has been quiet for `quiet_s`,
+        or, where it was not placed, for as long as that takes."""
         waiting_s = (self.position_ms - append.sent_ms) / 1000
-        enough_s = TELL_AGAIN_S if append.placed_ms is not None else PLACE_AGAIN_S
-        return append.refused is None and min(self.quiet_s(), waiting_s) >= enough_s
+        if append.placed_ms is None:
+            return append.refused is None and min(self.quiet_s(), waiting_s) >= PLACE_AGAIN_S
+        return append.refused is None and waiting_s >= TELL_AGAIN_S and self.quiet_s() >= quiet_s
 
     def farewell(self) -> Turn | None:
         """The caller's goodbye, if that is the last that they have said."""

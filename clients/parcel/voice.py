@@ -8,6 +8,7 @@ transcript is long, and nothing more has come for a while. What was talked over 
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ STALL_MS = 3000  # a sentence that nobody has cut off may stop for so long, and 
 _LOUD = 200  # of 32768
 _NEVER = float("-inf")
 _ENDS = (".", "!", "?")
+_WORD_MS = 400  # the last one of a sentence
 _SLACK_MS = 500  # the transcript's times are in steps of 200 ms
 _AHEAD_MS = 400.0  # silence that would be played later than this is not played at all
 # G.711: sign and size are spread over the byte; these bytes are as near to silence as _LOUD.
@@ -29,7 +31,8 @@ _QUIET_BYTES = {
 
 @dataclass
 class Utterance:
-    """Something the agent said; `start_ms` and `end_ms` of its transcript lie on the session's timeline.
+    """Something the agent said; `start_ms` and `end_ms` of its transcript lie on the session's timeline, as does where
+    each of its `pieces` begins.
 
     `sound_ms`: where its audio begins and ends, on the speaker's clock. `cut`: it was cancelled. `heard_ms`: the
     position of the timeline at which all of its audio so far had been played; None: not yet. `over`: nothing more will
@@ -38,16 +41,34 @@ class Utterance:
 
     start_ms: int
     end_ms: int
-    text: str
+    pieces: list[tuple[int, str]]
     sound_ms: tuple[float, float]
     cut: bool = False
     heard_ms: float | None = None
     over: bool = False
 
     @property
+    def text(self) -> str:
+        return "".join(text for _, text in self.pieces).lstrip()
+
+    def since(self, position_ms: float) -> str:
+        """What of it was said from there on: two things that are said in one breath are one utterance."""
+        return "".join(text for start_ms, text in self.pieces if start_ms >= position_ms)
+
+    @property
+    def _spoken_ms(self) -> int:
+        """How long it takes to say, without the pauses between its sentences: the silence in them may not be sent."""
+        pauses_ms = sum(
+            max(0, after_ms - start_ms - _WORD_MS)
+            for (start_ms, text), (after_ms, _) in pairwise(self.pieces)
+            if text.rstrip().endswith(_ENDS)
+        )
+        return self.end_ms - self.start_ms - pauses_ms
+
+    @property
     def whole(self) -> bool:
         """Whether it is over, and the caller has heard it to its end."""
-        enough = self.sound_ms[1] - self.sound_ms[0] >= max(1, self.end_ms - self.start_ms - _SLACK_MS)
+        enough = self.sound_ms[1] - self.sound_ms[0] >= max(1, self._spoken_ms - _SLACK_MS)
         ended = self.over and not self.cut and self.text.rstrip().endswith(_ENDS)
         return ended and enough and self.heard_ms is not None
 
@@ -79,8 +100,8 @@ class Voice:
             paused = (now_s - self._sound_s[1]) * 1000 >= PAUSE_MS
             self._sound_ms = (at_ms if paused else self._sound_ms[0], end_ms)
             self._sound_s = (now_s if paused else self._sound_s[0], now_s)
-            if self.utterances:
-                last = self.utterances[-1]
+            last = self.utterances[-1] if self.utterances else None
+            if last is not None and not (paused and last.whole):  # else it belongs to words that are still to come
                 last.sound_ms, last.heard_ms = (last.sound_ms[0], end_ms), None
         elif self._paced and self._silence_ms > PAUSE_MS and self._speaker.queued_ms > _AHEAD_MS:
             return  # catch up after a jam: nothing is lost between two utterances
@@ -95,11 +116,11 @@ class Voice:
             sound_ms = (begin_ms, max(begin_ms, self._sound_ms[1]))
             if last is not None:
                 last.over = True
-            self.utterances.append(Utterance(start_ms, end_ms, text.lstrip(), sound_ms))
+            self.utterances.append(Utterance(start_ms, end_ms, [(start_ms, text)], sound_ms))
         else:
-            last.text += text
+            last.pieces.append((start_ms, text))
             last.end_ms = max(last.end_ms, end_ms)
-            last.heard_ms = None
+            last.sound_ms, last.heard_ms = (last.sound_ms[0], max(last.sound_ms[1], self._sound_ms[1])), None
         self._text_s = self._clock()
 
     def interrupted(self) -> None:

@@ -48,6 +48,37 @@ def test_another_reply_does_not_count_and_it_is_told_again(said: str, tmp_path: 
     assert call.order("4711").told == "shipped"
 
 
+def test_what_was_not_heard_is_told_after_the_goodbye(tmp_path: Path) -> None:
+    """The caller says goodbye before it could be told again."""
+
+    async def script(server: LiveServer) -> None:
+        await server.start()
+        await told(server, said="Order")
+        await server.turn("Thank you. Bye.")
+        await server.say("Goodbye.")
+        await server.appended(2)
+        await server.say(FACT)
+        await server.close()
+
+    call = play(tmp_path, script)
+    assert call.appends() == [("commentary", FACT, "item_1")] * 2
+    assert call.order("4711").told == "shipped"
+    assert "hanging up: the call is finished" in call.notes
+
+
+def test_a_goodbye_is_not_held_up_for_ever(tmp_path: Path) -> None:
+    async def script(server: LiveServer) -> None:
+        await server.start()
+        await told(server, said="Order")
+        await server.turn("Thank you. Bye.")
+        await server.say("Goodbye.")
+        await server.close()
+
+    call = play(tmp_path, script)
+    assert len(call.appends()) <= TRIES
+    assert call.order("4711").told == ""
+
+
 def test_telling_again_has_an_end(tmp_path: Path) -> None:
     async def script(server: LiveServer) -> None:
         await server.start()
@@ -68,19 +99,20 @@ def test_what_is_not_placed_has_more_time_and_is_told_again(tmp_path: Path) -> N
         await server.start()
         await server.delegate("Where is order 4711?")
         await asyncio.sleep(wait_s)
+        appended.append(len(server.of("session.commentary.append")))
         await server.hang_up()
 
-    def appends(wait_s: float) -> int:
-        return len(play(tmp_path, lambda server: script(server, wait_s)).appends())
-
-    assert [appends(wait_s) for wait_s in (PLACE_AGAIN_S - 0.5, PLACE_AGAIN_S + 1)] == [1, 2]
+    appended: list[int] = []
+    for wait_s in (PLACE_AGAIN_S - 0.5, PLACE_AGAIN_S + 1):
+        play(tmp_path, lambda server, wait_s=wait_s: script(server, wait_s))
+    assert appended == [1, 2]
 
 
 def test_what_is_refused_for_no_reason_is_told_again_but_not_for_ever(tmp_path: Path) -> None:
     async def script(server: LiveServer) -> None:
         await server.start()
         await server.delegate("Where is order 4711?")
-        for event_id in ("commentary-1", "commentary-2"):
+        for event_id in ("commentary-1", "commentary-2", "commentary-3"):
             await asyncio.sleep(0.1)
             await server.error("server_error", client_event_id=event_id)
         await asyncio.sleep(0.1)
@@ -129,6 +161,20 @@ def test_two_delegations_of_one_turn_are_worked_on_once(tmp_path: Path) -> None:
     ]
 
 
+def test_a_delegation_that_lies_nowhere_is_about_the_last_turn(tmp_path: Path) -> None:
+    async def script(server: LiveServer) -> None:
+        await server.start()
+        await server.turn("Where is order 4711?")
+        await server.send("session.delegation.created", delegation={"id": "item_1", "type": "delegation"})
+        await server.appended(1)
+        await server.say(FACT)
+        await server.hang_up()
+
+    call = play(tmp_path, script)
+    assert call.appends() == [("commentary", FACT, "item_1")]
+    assert call.order("4711").told == "shipped"
+
+
 def test_two_turns_are_worked_on_side_by_side(tmp_path: Path) -> None:
     async def script(server: LiveServer) -> None:
         await server.start()
@@ -139,7 +185,7 @@ def test_two_turns_are_worked_on_side_by_side(tmp_path: Path) -> None:
         await server.hang_up()
 
     call = play(tmp_path, script)
-    assert [(kind, to) for kind, _, to in call.appends()] == [
+    assert [(kind, to) for kind, _, to in call.appends()][:3] == [
         ("thinking", "item_1"),
         ("commentary", "item_2"),
         ("commentary", "item_1"),  # five seconds later, under its own id

@@ -180,6 +180,41 @@ def test_a_stall_in_a_sentence_parts_nothing() -> None:
     assert heard.whole == [("Order 4711 shipped yesterday.", True)]
 
 
+def test_the_first_sound_of_what_comes_next_is_not_the_last_of_what_was_heard() -> None:
+    heard = Heard()
+    heard.speak("Really?")
+    heard.silence(2000)
+    heard.voice.review(heard.position_ms)
+    at_ms = heard.voice.utterances[0].heard_ms
+    heard.sound(100)  # its words come a moment later
+    heard.voice.said("One", heard.position_ms, heard.position_ms + 200)
+    heard.line.pass_ms(100)
+    heard.speak(" moment.")
+    assert heard.whole == [("Really?", True), ("One moment.", True)]
+    assert heard.voice.utterances[0].heard_ms == at_ms
+    assert heard.voice.utterances[1].sound_ms[0] == 2200
+
+
+def test_what_is_said_in_one_breath_is_told_apart_by_where_it_was_said() -> None:
+    heard = Heard()
+    heard.speak("One moment.")
+    heard.silence(400)
+    asked_ms = heard.position_ms
+    heard.speak("Really?")
+    assert heard.whole == [("One moment.Really?", True)]
+    assert heard.voice.utterances[0].since(asked_ms) == "Really?"
+
+
+def test_pauses_between_sentences_need_not_be_sent() -> None:
+    heard = Heard(paced=False)
+    words = {0: "One", 300: " moment.", 1300: "Let", 1600: " me", 1900: " see.", 2900: "It's", 3200: " here."}
+    for at_ms, word in words.items():
+        heard.sound(300)
+        heard.voice.said(word, at_ms, at_ms + 200)
+    heard.line.pass_ms(2100)
+    assert heard.whole == [("One moment.Let me see.It's here.", True)]
+
+
 def test_what_is_said_after_the_caller_is_something_else() -> None:
     heard = Heard()
     heard.speak("Order 4711 shipped")
