@@ -43,7 +43,8 @@ class Patience:
                 self.caller_talks = False
                 desk.spawn(self._answered(self._turn, desk.turns.begun))
             case "response.created":
-                self.caller_talks = False  # the end of their words was lost on the way
+                if not desk.turns.asked_for:
+                    self.caller_talks = False  # if the end of their words was lost on the way
                 desk.spawn(self._goes_on(event["response"]["id"]))
             case "response.function_call_arguments.done":
                 self._with_call.add(event["response_id"])

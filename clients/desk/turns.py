@@ -19,6 +19,7 @@ class Turns:
     def __init__(self) -> None:
         self.active: str | None = None
         self.begun = 0  # how many responses were
+        self.asked_for = False  # whether we had asked for the last of them
         self._done: set[str] = set()
         self._sent: set[str] = set()  # call ids of outputs on their way
         self._in_history: set[str] = set()
@@ -58,6 +59,7 @@ class Turns:
         if response_id not in self._done:
             self.active = response_id
         self._in_history.clear()
+        self.asked_for = self._waiting
         if self._waiting:
             self._waiting, self._refused = False, 0
             self._taken_on_trust, self._sent = self._sent, set()

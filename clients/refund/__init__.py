@@ -10,7 +10,7 @@ versions that do rest, or pay twice.
 from ..desk import CallFailed
 from .ledger import Decision, Ledger, LedgerError, Row
 from .provider import Payment, Provider, ProviderError
-from .reconcile import ledger_table, left_early, mismatches, replies_of
+from .reconcile import beyond_telling, ledger_table, mismatches, replies_of
 from .refund_desk import RefundDesk
 from .wrong import BeforeDesk, CallIdDesk, HoldingDesk, PassiveDesk, SentDesk
 
@@ -29,8 +29,8 @@ __all__ = [
     "RefundDesk",
     "Row",
     "SentDesk",
+    "beyond_telling",
     "ledger_table",
-    "left_early",
     "mismatches",
     "replies_of",
 ]

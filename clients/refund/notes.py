@@ -6,6 +6,8 @@ from typing import Any
 from .ledger import Decision, Row
 from .store import card_name, dollars
 
+REMINDERS = 2  # of one refund; whoever has not heard of it by then gets a message
+
 
 def note(decision: Decision, session: str) -> dict[str, Any]:
     """The tool's output for a refund that the provider has accepted; `session` is the one that asks."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..tables import table
 from .digits import names_card
 from .ledger import Row
+from .notes import REMINDERS
 from .provider import Payment
 from .store import CARDS, dollars
 
@@ -21,15 +22,16 @@ def mismatches(
     """Where the rows of a ledger, the provider's payments and what was heard disagree; empty: reconciled.
 
     `replies`: (what was heard of it, whether it is a holding line) of each reply, in order; or a call, from which
-    `replies_of` and `left_early` take them. `left`: the caller left before they could be told. A row that says that
-    they were not is then right, and for a message (`Ledger.untold`).
+    `replies_of` and `beyond_telling` take them. `left`: the caller left before they could be told, or the model would
+    not tell them. A row that says that they were not is then right, and for a message (`Ledger.untold`).
     """
     if isinstance(replies, Sequence):
         heard = replies
     else:
-        heard, left = replies_of(replies), left or left_early(replies)
+        heard, left = replies_of(replies), left or beyond_telling(replies)
     said = [text for text, is_holding_line in heard if not is_holding_line]
-    return [*paid_twice(rows, payments), *_told(rows, said, left), *_elsewhere(rows, said)]
+    elsewhere = [] if left and not any(row.told for row in rows) else _elsewhere(rows, said)
+    return [*paid_twice(rows, payments), *_told(rows, said, left), *elsewhere]
 
 
 def paid_twice(rows: Sequence[Row], payments: Iterable[Payment]) -> list[str]:
@@ -79,6 +81,30 @@ def replies_of(result: "CallResult") -> list[Heard]:
     # The replies of a result are in the order of being sent, too.
     pairs = zip(result.replies, _spoken(result), strict=False)
     return [(reply.heard_text, response_id in holding) for reply, response_id in pairs]
+
+
+def beyond_telling(result: "CallResult") -> bool:
+    """Whether the desk could not have the caller told: they left, or the model had its reminders and did not say it."""
+    return left_early(result) or _reminded_in_vain(result)
+
+
+def _reminded_in_vain(result: "CallResult") -> bool:
+    """Whether as many reminders as there are were each followed by a request, and that by a reply that came to its end.
+
+    Whether the reply told the caller is seen from what they heard.
+    """
+    count, step = 0, "remind"
+    for sender, event in _events(result):
+        kind, item, response = event.get("type"), event.get("item") or {}, event.get("response") or {}
+        if sender == "client" and kind == "conversation.item.create" and item.get("role") == "system":
+            step = "ask"
+        elif step == "ask" and kind == "response.create":
+            step = "begin"
+        elif step == "begin" and kind == "response.created":
+            step = response["id"]
+        elif kind == "response.done" and response.get("id") == step and response.get("status") == "completed":
+            count, step = count + 1, "remind"
+    return count >= REMINDERS
 
 
 def left_early(result: "CallResult") -> bool:

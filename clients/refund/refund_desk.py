@@ -20,7 +20,6 @@ from .trial import RefundTrial
 if TYPE_CHECKING:
     from simrt import Line
 
-REMINDERS = 2
 _SUBMISSIONS = 3
 
 
@@ -203,7 +202,7 @@ class RefundDesk(GoodbyeDesk):
         super().on_event(event)
         match event.get("type"):
             case "response.created":
-                self._caller_has_turn = False
+                self._caller_has_turn = self._patience.caller_talks and self.turns.asked_for
                 self._reply(event["response"]["id"])
             case "response.output_item.added":
                 if event["item"].get("type") == "function_call":
@@ -258,7 +257,7 @@ class RefundDesk(GoodbyeDesk):
             return
         if self._caller_has_turn:
             return  # it brings a reply of its own, which may say it
-        if news.reminders >= REMINDERS or news.reminded_after == last.number:
+        if news.reminders >= notes.REMINDERS or news.reminded_after == last.number:
             return
         news.reminders += 1
         news.reminded_after = last.number

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .digits import names_card
 from .ledger import Ledger
 from .provider import Provider
-from .reconcile import Heard, left_early, mismatches, paid_twice, replies_of
+from .reconcile import Heard, beyond_telling, mismatches, paid_twice, replies_of
 
 if TYPE_CHECKING:
     from simrt import CallResult, Line
@@ -48,7 +48,7 @@ class RefundTrial:
         if any(reply.sent_ms > NOISE_MS and not reply.heard_ms for reply in result.replies):
             return paid_twice(rows, payments)  # noise, in a format that was not agreed on: the desk cannot know
         heard = [*self.before, *replies_of(result)]
-        return mismatches(rows, payments, heard, left=left_early(result))
+        return mismatches(rows, payments, heard, left=beyond_telling(result))
 
     def judge(self, result: "CallResult") -> dict[str, Any]:
         """The outcomes, by name."""

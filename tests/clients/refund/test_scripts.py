@@ -126,6 +126,25 @@ def test_who_hangs_up_untold_is_left_for_a_message(tmp_path: Path) -> None:
     assert "untold: R-4417 to 4242, send the caller a message" in done.result.log[-1]
 
 
+def test_whom_the_model_will_not_tell_is_left_for_a_message(tmp_path: Path) -> None:
+    """The change of card is talked over and never made, and the model speaks of it all the same, two reminders on."""
+    aside = ("second-item:reply=-2,at=4320ms", "late-audio:reply=-4,at=1120ms,after=20ms")
+    done = play(tmp_path, "wrong-card", RefundDesk, aside)
+    assert done.mismatches == []
+    assert [(row.card, row.told) for row in done.rows] == [("4242", False)]
+    assert "8812" in done.heard
+    assert sum("reminder" in line for line in done.result.log) == 2
+    assert "untold: R-4417 to 4242, send the caller a message" in done.result.log[-1]
+
+
+def test_no_reminder_is_spent_on_a_caller_who_is_speaking(tmp_path: Path) -> None:
+    """Asked a moment before they cut in: what begins then is not the end of their turn."""
+    faults = ("mute:at=1120ms,reply=-4,for=10000ms,send=nothing", "barge-in:at=2700ms,answer=breakfast")
+    done = play(tmp_path, "missed-confirmation", RefundDesk, faults)
+    assert done.mismatches == []
+    assert [row.told for row in done.rows] == [True]
+
+
 @pytest.mark.parametrize(
     ("desk", "script", "faults", "mismatch"), [pytest.param(*w, id=f"{w[0].__name__}-{w[1]}") for w in WRONG]
 )
