@@ -29,6 +29,7 @@ def explore_command(
     seconds: Annotated[
         float | None, typer.Option("--time", metavar="SECONDS", min=1, help="Begin no more calls after that time.")
     ] = None,
+    exit_first: Annotated[bool, typer.Option("--exitfirst", "-x", help="Stop at the first run that fails.")] = False,
     workers: Annotated[int, typer.Option("--workers", min=0, help="Calls made at once; 0: one for each core.")] = 0,
     executor: Annotated[
         str, typer.Option("--executor", metavar="WHERE", help="processes, or dask://HOST:PORT for a cluster.")
@@ -68,6 +69,7 @@ def explore_command(
                 runs=runs,
                 seed=seed,
                 time_s=seconds,
+                until=lambda outcome: exit_first and outcome.failed,
                 on_run=lambda number, outcome: progress.advance(calls),
                 on_failure=lambda failure: progress.update(shrinks, advance=1, visible=True),
             )

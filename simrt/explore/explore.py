@@ -5,6 +5,7 @@ Run k is the same call whatever the number of runs, of workers and the time: pla
 plan's call is the same everywhere. So the same seed has the same findings.
 """
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -109,23 +110,25 @@ def explore(
     runs: int | None = 200,
     seed: int = 0,
     time_s: float | None = None,
+    until: Callable[[Outcome], bool] = lambda outcome: False,
     on_run: Callable[[int, Outcome], None] = lambda number, outcome: None,
     on_failure: Callable[[Failure], None] = lambda failure: None,
 ) -> Search:
     """Make `runs` calls of `job.client` on the cassettes, as many as begin within `time_s` seconds of real time, and
     shrink what fails.
 
-    `job` says the client, the rules and the limits. `on_run` and `on_failure` are told as things are done. A Ctrl-C
+    `job` says the client, the rules and the limits. The first run of which `until` is true is the last. `on_run` and `on_failure` are told as things are done. A Ctrl-C
     while the calls are made ends that; what was found is shrunk all the same. SimrtError: no such client or cassette.
     """
     found = Search(job.client, tuple(cassettes), seed)
     made: dict[int, Run] = {}
     ended: dict[int, tuple[str, tuple[str, ...]]] = {}  # status and codes
     end = None if time_s is None else time.monotonic() + time_s
+    last = math.inf if runs is None else runs - 1
 
     def jobs() -> Iterator[Job]:
         for number, run in enumerate(runs_of(job, cassettes, seed)):
-            if (runs is not None and number >= runs) or (end is not None and time.monotonic() >= end):
+            if number > last or (end is not None and time.monotonic() >= end):
                 return
             made[number] = run
             yield run.job
@@ -134,8 +137,11 @@ def explore(
         for number, outcome in crew.run(jobs()):
             ended[number] = outcome.status, outcome.codes
             on_run(number, outcome)
+            if until(outcome):
+                last = min(last, number)
     except KeyboardInterrupt:
         found.interrupted = True
+    ended = {number: what for number, what in ended.items() if number <= last}  # whoever was quicker than it
     found.runs = len(ended)
     seen: dict[str, list[int]] = {}
     for number, (status, codes) in sorted(ended.items()):

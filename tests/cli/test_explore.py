@@ -51,6 +51,11 @@ def test_rules_can_be_chosen(run: Run) -> None:
     assert run("explore", DRAIN, "-n", "4", "--select", "PRO", *ONE).exit_code == 0
 
 
+def test_the_first_failure_is_enough(run: Run) -> None:
+    found = json.loads(run("explore", DRAIN, "-x", "--json", *ONE).stdout)
+    assert (found["runs"], [failure["found_in"] for failure in found["failures"]]) == (2, [2])
+
+
 def test_json_is_the_same_each_time(run: Run) -> None:
     arguments = ("explore", DRAIN, "front-desk-short", "-n", "10", "--seed", "3", "--json")
     assert run(*arguments, *ONE).stdout == run(*arguments, "--workers", "2").stdout

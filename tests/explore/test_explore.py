@@ -148,6 +148,18 @@ def test_time_ends_it_too() -> None:
     assert found.runs == 0
 
 
+def test_the_first_run_that_is_enough_is_the_last() -> None:
+    """Those that were under way beside it do not count, so that the number of workers changes nothing."""
+    whole, short = (
+        search(fragile, 500),
+        explore(JOB, (FRONT,), Pretended(fragile), runs=500, until=lambda outcome: outcome.failed),
+    )
+    first = min(failure.found_in for failure in whole.failures)
+    assert short.runs == first < 500
+    assert [failure.found_in for failure in short.failures] == [first]
+    assert sum(short.statuses.values()) == first
+
+
 def test_ctrl_c_ends_the_calls_and_what_was_found_is_told() -> None:
     def made(job: Job) -> Outcome:
         if len(crew.jobs) == 100:

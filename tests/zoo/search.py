@@ -5,14 +5,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from simrt.checks import all_rules
-from simrt.explore import Job
+from simrt.explore import Job, Outcome
 from simrt.explore.executors import Crew
 from simrt.explore.explore import Failure, explore
 from tests.zoo.exhibit import Exhibit, name_of
 from tests.zoo.scripts import cassette
-
-BATCHES = (10, 50, 200)
-"""Runs: a search that finds the bug in the first few need not make all of them."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -29,16 +26,17 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def search(exhibit: Exhibit, crew: Crew, *, runs: int = 200, seed: int = 0) -> Seen:
-    """Search the bug in at most `runs` runs, as `simrt explore` does by default; its own rules are what counts."""
+    """Search the bug in at most `runs` runs, as `simrt explore -x` does by default; its own rules are what counts."""
     place = cassette(exhibit.cassette)
     known = tuple(rule.code for rule in all_rules() if rule.code in exhibit.codes)
-    for most in [*(batch for batch in BATCHES if batch < runs), runs] if known else []:
-        job = Job(name_of(exhibit.bug), place, select=known)
-        found = explore(job, [place], crew, runs=most, seed=seed).failures
-        flagged = [failure for failure in found if failure.code in exhibit.codes]
-        if flagged:
-            return Seen(exhibit, flagged)
-    return Seen(exhibit, [])
+    if not known:
+        return Seen(exhibit, [])
+
+    def flags(outcome: Outcome) -> bool:
+        return not set(known).isdisjoint(outcome.codes)
+
+    found = explore(Job(name_of(exhibit.bug), place, select=known), [place], crew, runs=runs, seed=seed, until=flags)
+    return Seen(exhibit, [failure for failure in found.failures if failure.code in known])
 
 
 def twins(exhibits: Sequence[Exhibit]) -> dict[str, list[str]]:
