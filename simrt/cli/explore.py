@@ -27,7 +27,8 @@ def explore_command(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seeds what is drawn at random.")] = 0,
     seconds: Annotated[
-        float | None, typer.Option("--time", metavar="SECONDS", min=1, help="Begin no more calls after that time.")
+        float | None,
+        typer.Option("--time", metavar="SECONDS", min=1, help="Begin no more runs then; what failed is still shrunk."),
     ] = None,
     exit_first: Annotated[bool, typer.Option("--exitfirst", "-x", help="Stop at the first run that fails.")] = False,
     workers: Annotated[int, typer.Option("--workers", min=0, help="Calls made at once; 0: one for each core.")] = 0,

@@ -117,8 +117,9 @@ def explore(
     """Make `runs` calls of `job.client` on the cassettes, as many as begin within `time_s` seconds of real time, and
     shrink what fails.
 
-    `job` says the client, the rules and the limits. The first run of which `until` is true is the last. `on_run` and `on_failure` are told as things are done. A Ctrl-C
-    while the calls are made ends that; what was found is shrunk all the same. SimrtError: no such client or cassette.
+    `job` says the client, the rules and the limits. The first run of which `until` is true is the last. `on_run` and
+    `on_failure` are told as things are done. A Ctrl-C while the calls are made ends that; what was found is shrunk all
+    the same. SimrtError: no such client or cassette.
     """
     found = Search(job.client, tuple(cassettes), seed)
     made: dict[int, Run] = {}
