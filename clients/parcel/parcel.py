@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simrt import Line
 
 KUGEL: dict[str, Any] = {}
-TRIES = 3  # how often the caller is told the same
+TRIES = 5  # how often the caller is told the same
 TELL_AGAIN_S = 4.0  # of quiet, in which something that was placed should have been said
 PLACE_AGAIN_S = 6.0  # ... and in which it should have been placed, which takes a second
 NOT_PLACED = "context_injection_incomplete"

@@ -43,9 +43,10 @@ class Transcript:
             turn.end_ms = max(turn.end_ms, end_ms)
 
     def commit(self, text: str, start_ms: int, end_ms: int) -> None:
-        """`kugel.input_transcript.committed`: this is the whole turn, whatever the deltas were."""
+        """`kugel.input_transcript.committed`: this is the whole turn, whatever the deltas were; they stand if it is
+        nothing."""
         turn = self._turn_of(start_ms, end_ms)
-        turn.text, turn.end_ms, turn.committed = text, max(turn.end_ms, end_ms), True
+        turn.text, turn.end_ms, turn.committed = text if text.strip() else turn.text, max(turn.end_ms, end_ms), True
 
     def delegate(self, offset_ms: int) -> Turn | None:
         """The turn that a delegation made at this position is about; None: there is none, or not yet, or it has been

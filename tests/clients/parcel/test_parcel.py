@@ -112,13 +112,13 @@ def test_what_is_refused_for_no_reason_is_told_again_but_not_for_ever(tmp_path: 
     async def script(server: LiveServer) -> None:
         await server.start()
         await server.delegate("Where is order 4711?")
-        for event_id in ("commentary-1", "commentary-2", "commentary-3"):
+        for count in range(1, TRIES + 1):
             await asyncio.sleep(0.1)
-            await server.error("server_error", client_event_id=event_id)
+            await server.error("server_error", client_event_id=f"commentary-{count}")
         await asyncio.sleep(0.1)
         await server.hang_up()
 
-    assert play(tmp_path, script).appends() == [("commentary", FACT, "item_1")] * 3
+    assert play(tmp_path, script).appends() == [("commentary", FACT, "item_1")] * TRIES
 
 
 def test_a_cancelled_answer_is_silenced_and_told_again(tmp_path: Path) -> None:

@@ -33,6 +33,13 @@ def test_a_commit_without_deltas_is_a_turn() -> None:
     assert [(turn.text, turn.committed) for turn in transcript.turns] == [("Bye.", True)]
 
 
+def test_a_commit_of_nothing_leaves_what_was_heard() -> None:
+    transcript = Transcript()
+    transcript.delta("Where is it?", 600, 800)
+    transcript.commit("", 600, 1000)
+    assert [(turn.text, turn.committed) for turn in transcript.turns] == [("Where is it?", True)]
+
+
 def test_a_delegation_takes_the_turn_once() -> None:
     transcript = Transcript()
     assert transcript.delegate(0) is None
