@@ -12,7 +12,7 @@ class Clock:
     def __init__(self, loop: asyncio.AbstractEventLoop, pickup: float | None = None) -> None:
         self.loop = loop
         self.pickup = loop.time() if pickup is None else pickup
-        self._time = loop.time
+        self._time, self._call_at = loop.time, loop.call_at
 
     def now_us(self) -> int:
         """µs since pickup; negative before it."""
@@ -20,7 +20,7 @@ class Clock:
 
     def call_at(self, t_us: int, callback: Callable[..., object], *args: object) -> asyncio.TimerHandle:
         """Call back at that moment of the call, or as soon as possible when it is past."""
-        return self.loop.call_at(self.pickup + t_us / US, callback, *args)
+        return self._call_at(self.pickup + t_us / US, callback, *args)
 
 
 def release(waiter: "asyncio.Future[None]") -> None:

@@ -65,7 +65,7 @@ class Utterance:
 
         Remembered: in a search, call after call brings the same sound.
         """
-        key = blake2b(wave, digest_size=16).digest()
+        key = blake2b(wave.data, digest_size=16).digest()
         found = self._lags.get(key)
         if found is None:
             if len(self._lags) >= _KEPT:

@@ -95,7 +95,8 @@ class Timeline(Arrivals):
 
     def advance(self, now_us: int) -> None:
         """Call all that has waited for what is reached now, in order of position."""
-        while self.next_us <= self.position(now_us):
+        reached_us = self.position(now_us)
+        while self.next_us <= reached_us:
             position, _, _, then = heapq.heappop(self._waits)
             self.next_us = self._waits[0][0] if self._waits else 1 << 62
             then(position)

@@ -141,10 +141,10 @@ class Track:
         live, number = self.live, self.number
         if self._wanted_us <= position_us:
             self._next(position_us)
-        moment = self.s.timeline.when(position_us)
-        assert moment is not None, "a slot is settled once it is reached"
-        due_us = moment + (live.lags[number] if number < len(live.lags) else live.lag_us)
         if not self.s.rules.kugel:
+            moment = self.s.timeline.when(position_us)
+            assert moment is not None, "a slot is settled once it is reached"
+            due_us = moment + (live.lags[number] if number < len(live.lags) else live.lag_us)
             frame = self._slots.pop(number, None)
             self._send(frame if frame is not None else self._silence(number), due_us)
         self.number = number + 1

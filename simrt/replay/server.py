@@ -31,6 +31,7 @@ except ImportError:  # websockets was installed without its C extension
 Acceptor = Callable[[Request], Peer | Refusal]
 
 _TEXT, _BINARY, _PONG = 0x81, 0x82, 0x8A
+_OPEN = State.OPEN  # by a name of its own: an enum's members are slow to reach
 _MASKED_16 = 0x80 | 126  # masked, with a length of 16 bits
 MAX_SIZE = 64 * 1024 * 1024
 
@@ -88,13 +89,13 @@ class WebSocketServer(asyncio.Protocol):
             and data[1] == _MASKED_16
             and int.from_bytes(data[2:4]) == size - 8
             and not (self._owed or self._fragmented)
-            and self._protocol.state is State.OPEN
+            and self._protocol.state is _OPEN
         ):  # one message of middle length and nothing else: so the caller's audio comes
             self._held = b""
-            self._message(Opcode.TEXT, apply_mask(data[8:], data[4:8]))
+            self._text(apply_mask(data[8:], data[4:8]))
             return
         while start < size:
-            if self._owed or self._protocol.state is not State.OPEN:
+            if self._owed or self._protocol.state is not _OPEN:
                 part = data[start : start + self._owed] if self._owed else data[start:]
                 self._owed -= min(self._owed, len(part))
                 start += len(part)
@@ -135,7 +136,7 @@ class WebSocketServer(asyncio.Protocol):
 
     def send(self, payload: str | bytes) -> None:
         """One message."""
-        if self._protocol.state is not State.OPEN or self._transport is None or self._transport.is_closing():
+        if self._protocol.state is not _OPEN or self._transport is None or self._transport.is_closing():
             return
         # what the protocol has to send itself is flushed at once, so frames can pass it by: no extensions, no mask
         opcode, data = (_TEXT, payload.encode()) if isinstance(payload, str) else (_BINARY, payload)
@@ -211,10 +212,13 @@ class WebSocketServer(asyncio.Protocol):
                 self._message(self._opcode, b"".join(self._parts))
 
     def _message(self, opcode: Opcode, data: bytes) -> None:
-        if self._peer is None:
-            return
-        if opcode is Opcode.BINARY:
+        if opcode is Opcode.TEXT:
+            self._text(data)
+        elif self._peer is not None:
             self._peer.received(data)
+
+    def _text(self, data: bytes) -> None:
+        if self._peer is None:
             return
         try:
             text = data.decode()

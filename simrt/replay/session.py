@@ -127,7 +127,11 @@ class Session(ABC):
         """Grows whenever something is put into a queue: a shell that sees it unchanged need not ask `next_due`."""
         self._released_us = 0
         self._reached_us = 0
+        # most faults do one thing: the others need not be asked at each frame
         self._inbound_faults = [a for a in self.armed if type(a).hold_inbound is not Armed.hold_inbound]
+        self._shifting = [a for a in self.armed if type(a).shift is not Armed.shift]
+        self._emitting = [a for a in self.armed if type(a).emit is not Armed.emit]
+        self._holding = [a for a in self.armed if type(a).hold is not Armed.hold]
 
     # --- the connection ------------------------------------------------------------------------------------------
 
@@ -252,7 +256,7 @@ class Session(ABC):
 
         `cut`: it closes a reply half-way. `after_us`: moved or not, it is not due before that.
         """
-        for armed in self.armed:
+        for armed in self._shifting:
             if cut and armed.by_place:
                 continue
             moved = armed.shift(frame, due_us)
@@ -307,7 +311,7 @@ class Session(ABC):
 
     def _emit(self, action: Action, now_us: int) -> None:
         actions: list[Action] = [action]
-        for armed in self.armed:
+        for armed in self._emitting:
             passed: list[Action] = []
             for one in actions:
                 passed.extend(armed.emit(one, now_us) if isinstance(one, Send) else (one,))
@@ -315,7 +319,7 @@ class Session(ABC):
         for one in actions:
             release = self._released_us
             if isinstance(one, Send):
-                for armed in self.armed:
+                for armed in self._holding:
                     release = max(release, armed.hold(one, now_us))
             self._released_us = release = max(release, now_us)
             self.scheduled += 1

@@ -5,9 +5,10 @@ the newest of its factories for the time; ours computes it from the loop, so tha
 """
 
 import datetime
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import freezegun.api as freezegun
@@ -20,6 +21,7 @@ _REAL_CALLERS = ("asyncio.base_events", "concurrent.futures._base", "multiproces
 
 _Found = list[tuple[str, Any]]
 _scanned: dict[str, tuple[ModuleType, int, _Found]] = {}
+_latest: tuple[list[tuple[str, ModuleType]], list[int], dict[str, ModuleType]] = ([], [], {})
 
 
 def parse_start(start: datetime.datetime | str) -> datetime.datetime:
@@ -62,6 +64,16 @@ def _date_attributes(module: ModuleType) -> _Found:
     return found
 
 
+def _with_clocks() -> dict[str, ModuleType]:
+    """The modules that have clocks among their names. Hundreds have none, and freezegun would go through them all."""
+    global _latest
+    modules = [entry for entry in sys.modules.items() if hasattr(entry[1], "__name__")]
+    sizes = [len(getattr(module, "__dict__", ())) for _, module in modules]
+    if _latest[:2] != (modules, sizes):
+        _latest = modules, sizes, {name: module for name, module in modules if _date_attributes(module)}
+    return _latest[2]
+
+
 @contextmanager
 def following(start: datetime.datetime, now_us: Callable[[], int]) -> Iterator[None]:
     """Freeze the wall clock of the process at START (naive, UTC) plus NOW_US() until the end of the block.
@@ -73,10 +85,12 @@ def following(start: datetime.datetime, now_us: Callable[[], int]) -> Iterator[N
     freezer.ignore = _REAL_CALLERS
     search, depth = api._get_cached_module_attributes, api.call_stack_inspection_limit
     api._get_cached_module_attributes = _date_attributes
+    api.sys = SimpleNamespace(modules=_with_clocks())
     try:
         freezer.start()
     finally:
-        api._get_cached_module_attributes = search
+        api._get_cached_module_attributes, api.sys = search, sys
+    freezer.modules_at_start = set(sys.modules)
     # Only who calls counts, not who called that: jobs run four frames above `threading`.
     api.call_stack_inspection_limit = 1
     api.freeze_factories[-1] = _LoopTime(start, now_us)

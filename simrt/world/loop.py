@@ -165,9 +165,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
         ready, timers, outside = self._ready, self._timers, self._outside
         take, pending = ready.popleft, outside.pending
         rounds, look_at = 0, _LOOK_OUTSIDE  # since time moved
+        now = self._now
         while True:
-            if timers and timers[0][0] <= self._now:
-                self._take_due()
+            while timers and timers[0][0] <= now:  # what is due is ready, unless it is cancelled
+                timer = heappop(timers)[2]
+                timer._scheduled = False
+                if timer._cancelled:
+                    self._cancelled_timers -= 1
+                else:
+                    ready.append(timer)
             if not ready and not self._stopping:
                 if (not timers or pending()) and self._wait():
                     pass
@@ -175,9 +181,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
                     heappop(timers)
                     self._cancelled_timers -= 1
                 else:
-                    self._now = timers[0][0]
+                    self._now = now = timers[0][0]
                     rounds, look_at = 0, _LOOK_OUTSIDE
-                    self._take_due()
+                    continue
             elif rounds == look_at:
                 look_at += _LOOK_OUTSIDE
                 self._look_up(rounds)
@@ -194,17 +200,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
                     self._report(handle, exc)
             if self._stopping:
                 return
-
-    def _take_due(self) -> None:
-        """Make ready the timers of this moment, those that are cancelled apart."""
-        timers, now = self._timers, self._now
-        while timers and timers[0][0] <= now:
-            timer = heappop(timers)[2]
-            timer._scheduled = False
-            if timer._cancelled:
-                self._cancelled_timers -= 1
-            else:
-                self._ready.append(timer)
 
     def _wait(self) -> bool:
         """Nothing is ready: wait for the outside. False: it owes nothing, and there is a timer to go on with."""
