@@ -1,5 +1,6 @@
 """The replay side of one call: a session for each connection, and the ear that hears what they send."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from simrt.audio import AudioFormat
@@ -32,6 +33,7 @@ class Stage:
         self.watch = Watch(invariants)
         self.peers: list[ReplayPeer] = []
         self.refusals = 0
+        self.ended: Counter[int] = Counter()
         self.refused_session: Session | None = None
         self.extended: Score | None = None
         self.finished: Callable[[ReplayPeer], None] | None = None
@@ -49,6 +51,7 @@ class Stage:
         if self.score.dialect != "generic" and session.score is not self.score:
             self.extended = session.score
         session.context.refusals, session.context.connections = self.refusals, len(self.peers)
+        session.context.ended = self.ended
         refusal = session.accept(request)
         if refusal is not None:
             self.refusals += 1

@@ -216,8 +216,8 @@ class Desk(ABC):
                     self._call_names[item["call_id"]] = item["name"]
             case "response.output_item.done":
                 item = event["item"]
-                if item.get("type") == "function_call" and not self._call_status(item["call_id"]).done():
-                    self._call_status(item["call_id"]).set_result(item.get("status") or "completed")
+                if item.get("type") == "function_call":
+                    self._on_call_item(item, event["response_id"])
             case "response.function_call_arguments.done":
                 self._on_call(event)
             case "conversation.item.added" | "conversation.item.created" | "conversation.item.done":
@@ -268,6 +268,14 @@ class Desk(ABC):
         name = event.get("name") or self._call_names.get(call_id, "")
         response_id = event.get("response_id") or self.turns.active or ""
         self.spawn(self._answer(ToolCall(name, call_id, response_id, event.get("arguments") or "")))
+
+    def _on_call_item(self, item: dict[str, Any], response_id: str) -> None:
+        """It tells whether the call is whole, and all of the call as well, should that have been lost."""
+        status = item.get("status") or "completed"
+        if not self._call_status(item["call_id"]).done():
+            self._call_status(item["call_id"]).set_result(status)
+        if status == "completed" and item["call_id"] not in self._calls_seen:
+            self._on_call({**item, "response_id": response_id})
 
     async def _answer(self, call: ToolCall) -> None:
         if not call.whole and await self._broken_off(call):

@@ -48,6 +48,8 @@ class Patience:
                 desk.spawn(self._goes_on(event["response"]["id"]))
             case "response.function_call_arguments.done":
                 self._with_call.add(event["response_id"])
+            case "response.output_item.done" if event["item"].get("type") == "function_call":
+                self._with_call.add(event["response_id"])
 
     async def _answered(self, turn: int, begun: int) -> None:
         """The caller's turn is over. If nobody answers it, ask for an answer."""

@@ -16,6 +16,7 @@ The pipeline that a server frame passes, and where a fault can act on it:
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -71,6 +72,7 @@ class Context:
         self.seed = seed
         self.refusals = 0  # how many connections of this call were refused before
         self.connections = 0  # how many were let in before
+        self.ended: Counter[int] = Counter()  # how many a fault has ended, by its number in the plan
         self.mark: Callable[[int, str, dict[str, Any]], None] = lambda t_us, kind, detail: None
         self.put: Callable[[int, Action, Armed], None] = lambda due_us, action, armed: None
         self.do: Callable[[int, Armed, Callable[[int], None]], None] = lambda due_us, armed, then: None

@@ -8,11 +8,11 @@ from typing import ClassVar
 from simrt.errors import PlanError
 from simrt.faults.base import Action, End
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.trigger import Triggered
+from simrt.faults.trigger import Ending
 from simrt.replay.score import Score
 
 
-class Close(Triggered, frozen=True):
+class Close(Ending, frozen=True):
     """At its moment (`at`, `reply` and `at`, or `event`) the server closes with `code` and `reason`."""
 
     name: ClassVar[str] = "close"

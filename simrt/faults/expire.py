@@ -13,13 +13,13 @@ import msgspec
 
 from simrt.faults.base import Action, End, Send
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.trigger import Triggered
+from simrt.faults.trigger import Ending
 from simrt.replay.score import Score
 
 _MESSAGE = "Your session hit the maximum duration of 60 minutes."
 
 
-class Expire(Triggered, frozen=True):
+class Expire(Ending, frozen=True):
     """At its moment (`at`, `reply` and `at`, or `event`) the session expires."""
 
     name: ClassVar[str] = "expire"

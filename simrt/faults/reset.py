@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from simrt.faults.base import Action, End
 from simrt.faults.draw import Draw, Harm
-from simrt.faults.trigger import Triggered
+from simrt.faults.trigger import Ending
 from simrt.replay.score import Score
 
 
-class Reset(Triggered, frozen=True):
+class Reset(Ending, frozen=True):
     """At its moment (`at`, `reply` and `at`, or `event`) the connection breaks, as a TCP reset does it."""
 
     name: ClassVar[str] = "reset"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from simrt.faults.base import Action, Armed, Context, Fault, Ms, Send
 from simrt.replay.score import Score
@@ -68,6 +69,36 @@ class ArmedTrigger(Armed):
             self.fire(now_us)
             return (*self.fault.actions(self.context.cassette), send)
         return (send,)
+
+
+class Ending(Triggered, frozen=True):
+    """One that ends the connection: the first `times` connections of a call that get that far. Whoever connects again
+    after that is let on."""
+
+    times: int = 1
+
+    def arm(self, context: Context, number: int) -> Armed:
+        """Waits for its moment."""
+        return _ArmedEnding(self, context, number)
+
+
+class _ArmedEnding(ArmedTrigger):
+    fault: Ending
+
+    def __init__(self, fault: Ending, context: Context, number: int) -> None:
+        super().__init__(fault, context, number)
+        self.number = number
+
+    def opened(self, now_us: int) -> None:
+        if self.context.ended[self.number] >= self.fault.times:
+            self.fired = True  # on the connections before this one
+        else:
+            super().opened(now_us)
+
+    def fire(self, t_us: int, **detail: Any) -> None:
+        if not self.fired:
+            self.context.ended[self.number] += 1
+        super().fire(t_us, **detail)
 
 
 class ArmedStroke(ArmedTrigger):

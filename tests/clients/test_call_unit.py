@@ -199,6 +199,20 @@ def test_tool_that_fails_is_answered_with_an_error(monkeypatch: pytest.MonkeyPat
     assert "lookup_booking failed" in outcome.notes
 
 
+@pytest.mark.parametrize(("status", "answered"), [("completed", 1), (None, 1), ("incomplete", 0)])
+def test_a_call_of_which_only_the_items_end_comes_is_run(status: str | None, answered: int) -> None:
+    async def script(server: Server) -> None:
+        await server.greet()
+        await server.begin()
+        named = {"name": "lookup_booking", "arguments": '{"surname": "Okafor", "day": "Friday"}'}
+        item = {"type": "function_call", "id": "item-c1", "call_id": "c1", "status": status, **named}
+        await server.send("response.output_item.done", response_id="r1", item=item)
+        await server.done()
+
+    outcome = play(Call, script, caller_hangs_up_s=2)
+    assert [call_id for call_id, _ in outcome.outputs] == ["c1"] * answered
+
+
 def test_repeated_call_id_is_run_once() -> None:
     async def script(server: Server) -> None:
         await server.greet()

@@ -1,5 +1,9 @@
 import pytest
 
+from simrt import run_call
+from tests.zoo.clients_losing import Reconnecting
+from tests.zoo.scripts import cassette
+
 from .runs import fired, plain, refused, times, with_fault
 
 
@@ -41,3 +45,10 @@ def test_the_codes_that_may(code: int) -> None:
     end = with_fault(f"close:event=session.created,code={code}").end
     assert end is not None
     assert end[1].code == code
+
+
+@pytest.mark.parametrize(("fault", "connections"), [("close:at=2s", 2), ("close:at=2s,times=3", 4), ("reset:at=2s", 2)])
+def test_whoever_connects_again_is_let_on(fault: str, connections: int) -> None:
+    result = run_call(Reconnecting, cassette("lookup"), [fault])
+    assert len(result.traces) == connections
+    assert result.verdict.unfired == []

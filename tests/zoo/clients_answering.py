@@ -42,10 +42,10 @@ class RunsEveryItem(Call):
     def on_event(self, event: dict[str, Any]) -> None:
         if event.get("type") != "response.function_call_arguments.done":
             super().on_event(event)
-        if event.get("type") == "response.output_item.done" and event["item"].get("type") == "function_call":
-            item = event["item"]
-            self._calls_seen.discard(item["call_id"])
-            self._on_call({**item, "response_id": event["response_id"]})
+
+    def _on_call_item(self, item: dict[str, Any], response_id: str) -> None:
+        self._calls_seen.discard(item["call_id"])
+        super()._on_call_item({**item, "status": "completed"}, response_id)
 
 
 class LongLookup(Call):
