@@ -110,7 +110,7 @@ def main(busy_s: float) -> None:
 
     send(out, "ready")
     gc.freeze()
-    count = 0
+    count, modules = 0, len(sys.modules)
     while True:
         order = todo.get()
         with contextlib.suppress(OSError, ValueError):
@@ -122,8 +122,11 @@ def main(busy_s: float) -> None:
         answer = _answer(order)
         gc.enable()
         count += 1
-        if count % _COLLECT == 0:
+        if count % _COLLECT == 0 or len(sys.modules) > modules:
             gc.collect()
+        if len(sys.modules) > modules:  # a client has come with its libraries, which are never garbage
+            gc.freeze()
+            modules = len(sys.modules)
         watchdog.rest()
         send(out, answer)
 
