@@ -87,6 +87,7 @@ class Parcel(LiveDesk):
         self.carrier = carrier or Carrier()
         self.news: list[News] = []
         self.question: tuple[str, Append] | None = None  # the order that may be cancelled
+        self._aside = False  # the caller has said something else since: a yes may be about that
         self.last: str | None = None  # the order that was spoken of last
         self._repeated: Counter[str] = Counter()  # what was told again, and how often
         self._writing: dict[asyncio.Task[Any], None] = {}  # must not be broken off by a hang-up
@@ -117,11 +118,13 @@ class Parcel(LiveDesk):
         text = self.words_of(turn)
         try:
             orders = await asyncio.to_thread(self.book.orders)
-            asked, self.question = self.question, None
+            (asked, self.question), (aside, self._aside) = (self.question, None), (self._aside, False)
             wish = read(text, [order.number for order in orders], asked and asked[0], self.last)
             self.line.note(f"{delegation_id}: {text.strip()!r}: {wish.kind} {wish.order or wish.said or ''}".rstrip())
             self.last = wish.order or self.last
-            await self._grant(wish, delegation_id, turn, asked[1] if asked else None)
+            if wish.kind == "nothing":
+                self.question, self._aside = asked, True
+            await self._grant(wish, delegation_id, turn, None if asked is None or aside else asked[1])
         except BookError as error:
             self.line.note(str(error))
             fact = "The order book cannot be used just now. Nothing was changed; the caller may try again later."
@@ -134,6 +137,9 @@ class Parcel(LiveDesk):
     async def _grant(self, wish: Wish, delegation_id: str, turn: Turn, question: Append | None) -> None:
         if wish.kind in ("bye", "nothing"):
             await self.append("thinking", "There is nothing to be done.", delegation_id)
+        elif wish.kind == "unclear":
+            what = "The caller was asked nothing that this would answer. They should say what they want."
+            await self.append("commentary", what, delegation_id)
         elif wish.order is None:
             what = f"There is no order {wish.said}." if wish.said else "The order's number was not understood."
             await self.append("commentary", f"{what} The caller should say the number again.", delegation_id)

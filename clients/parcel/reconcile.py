@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from simrt import CallResult
     from simrt.result import Reply
 
+_UNHEARD_MS = 20.0  # may be missing from what was heard whole
+_SILENT_MS = 100.0  # ... if it is the silence after the last word
 PATIENCE_MS = 10_000.0  # a caller who hangs up sooner could not be told
 
 
@@ -37,27 +39,28 @@ def mismatches(orders: Iterable[Order], result: "CallResult") -> list[str]:
         if order.status == "cancelled" and not _confirmed(order, about, result):
             found.append(f"order {order.number} was cancelled, and the caller never confirmed it")
         heard = any(_heard(order, told, result) for told in about if not told.asks)
+        nearly = any(_heard(order, told, result, _SILENT_MS) for told in about if not told.asks)
         asked = any(_heard(order, told, result) for told in about if told.asks)
-        if order.told and not heard:
+        if order.told and not nearly:
             found.append(f"order {order.number}: {order.told} was told by the book, and the caller never heard it")
         elif heard and not order.told:
             found.append(f"order {order.number} was heard of by the caller, and the book says untold")
-        elif not heard and not asked and not _excused(about, result):
+        elif not nearly and not asked and not _excused(about, result):
             found.append(f"order {order.number} was asked for, and nothing was ever heard of it")
     return found
 
 
-def _heard(order: Order, told: _Told, result: "CallResult") -> bool:
+def _heard(order: Order, told: _Told, result: "CallResult", unheard_ms: float = _UNHEARD_MS) -> bool:
     return any(
-        _whole(reply) and tells(reply.heard_text, order.number, told.fact)
+        _whole(reply, unheard_ms) and tells(reply.heard_text, order.number, told.fact)
         for reply in result.replies
         if reply.from_ms is not None and reply.from_ms >= told.t_ms
     )
 
 
-def _whole(reply: "Reply") -> bool:
+def _whole(reply: "Reply", unheard_ms: float = _UNHEARD_MS) -> bool:
     """Whether all of it was heard; a server may break off what has been heard already."""
-    return not reply.cut_off or reply.heard_ms > reply.audio_ms - 20
+    return not reply.cut_off or reply.heard_ms > reply.audio_ms - unheard_ms
 
 
 def _confirmed(order: Order, about: list[_Told], result: "CallResult") -> bool:

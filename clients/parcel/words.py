@@ -8,15 +8,17 @@ from typing import Literal
 
 from ..numbers import numbers
 
-Kind = Literal["where", "cancel", "yes", "no", "bye", "nothing"]
+Kind = Literal["where", "cancel", "yes", "no", "bye", "unclear", "nothing"]
 
+_DIGITS = 3  # in a number that may be an order's: "one" is a word like others
 _TAIL = 5  # words: a yes before them may have been taken back
 _YES = {"yes", "yeah", "yep", "yup", "sure", "okay", "ok"}
 _NO = {"no", "nope", "not", "don't", "dont", "never", "keep", "leave", "stop"}
 _SAID_AS_YES = re.compile(r"\b(?:go ahead|do it|do that)\b")
 _BYE = re.compile(r"\b(?:good)?bye\b")
 _CANCEL = re.compile(r"\bcancel\b")
-_ASKS = re.compile(r"\b(?:where|when|what|which|order|parcel|package|it)\b|\?")
+_ASKS = re.compile(r"\b(?:where|when|what|which|order|parcel|package|it)\b")
+_THANKS = re.compile(r"\bthank")
 _WORD = re.compile(r"[a-z']+")
 _LONG_WORD = re.compile(r"[a-z]{4,}")
 _STEM = 5  # letters: "cancelled" and "cancellation" are alike
@@ -27,7 +29,8 @@ _COMMON = {"order", "that", "this", "with", "your", "have", "been", "there"}
 class Wish:
     """What is wanted of which order. `order` is one that there is; `said` a number that was said and is none.
 
-    "nothing" is a turn that asks for nothing: the agent answers it by itself.
+    "unclear" is an answer to nothing that was asked. "nothing" is a turn that asks for nothing, or nothing of ours: the
+    agent answers it by itself.
     """
 
     kind: Kind
@@ -39,7 +42,7 @@ def read(text: str, known: Collection[str], asked: str | None = None, last: str 
     """The wish in a turn. `known` are the numbers of orders; `asked` is the order that the caller has just been asked
     about, `last` the one that was spoken of before: "cancel it" means that."""
     order = find_order(text, known)
-    said = None if order else max(numbers(text), key=len, default=None)
+    said = None if order else max((one for one in numbers(text) if len(one) >= _DIGITS), key=len, default=None)
     if asked is not None and said is None and order in (None, asked):
         answer = yes_or_no(text)
         if answer is not None:
@@ -49,7 +52,9 @@ def read(text: str, known: Collection[str], asked: str | None = None, last: str 
     if _CANCEL.search(text.lower()):
         return Wish("cancel", order, said)
     if order is None and said is None and not _ASKS.search(text.lower()):
-        return Wish("bye" if says_bye(text) else "nothing")
+        if says_bye(text):
+            return Wish("bye")
+        return Wish("nothing" if yes_or_no(text) is None or _THANKS.search(text.lower()) else "unclear")
     return Wish("where", order, said)
 
 

@@ -1,6 +1,7 @@
 """What the parcel service does with what is delegated, and with what goes wrong, with a server played by hand."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_what_is_not_placed_has_more_time_and_is_told_again(tmp_path: Path) -> N
 
     appended: list[int] = []
     for wait_s in (PLACE_AGAIN_S - 0.5, PLACE_AGAIN_S + 1):
-        play(tmp_path, lambda server, wait_s=wait_s: script(server, wait_s))
+        play(tmp_path, partial(script, wait_s=wait_s))
     assert appended == [1, 2]
 
 
@@ -267,8 +268,53 @@ def test_a_question_is_off_when_something_else_is_said(tmp_path: Path) -> None:
         await server.hang_up()
 
     call = play(tmp_path, script)
-    assert call.appends()[-1] == ("thinking", "There is nothing to be done.", "item_3")
+    kind, content, to = call.appends()[-1]
+    assert (kind, to) == ("commentary", "item_3")
+    assert content.endswith("They should say what they want.")
     assert call.order("4711").status == "shipped"
+
+
+def test_a_question_that_something_came_between_is_asked_again(tmp_path: Path) -> None:
+    """The yes may be the answer to what the agent has asked meanwhile."""
+
+    async def script(server: LiveServer) -> None:
+        await server.start()
+        await server.delegate("Please cancel order 4711.")
+        await server.appended(1)
+        await server.say(QUESTION)
+        await server.delegate("Oh, one more thing. Is breakfast included?")
+        await server.appended(2)
+        await server.say("Breakfast is included. Anything else?")
+        await server.delegate("Yes.")
+        await server.appended(3)
+        await server.say(QUESTION)
+        status.append(book.order("4711").status)
+        await server.delegate("Yes.")
+        await server.appended(4)
+        await server.say("Order 4711 is cancelled.")
+        await server.hang_up()
+
+    status: list[str] = []
+    book = OrderBook(tmp_path / "book.sqlite")
+    call = play(tmp_path, script, book=book)
+    assert [content for kind, content, _ in call.appends() if kind == "commentary"][:2] == [QUESTION, QUESTION]
+    assert status == ["shipped"]
+    assert call.order("4711").told == "cancelled"
+
+
+def test_a_question_that_was_cut_off_is_asked_again(tmp_path: Path) -> None:
+    async def script(server: LiveServer) -> None:
+        await server.start()
+        await server.delegate("Please cancel order 4711.")
+        await server.appended(1)
+        await server.say("Shall I")
+        await server.delegate("Hang on a second.")
+        await server.appended(2)
+        await server.appended(3)
+        await server.hang_up()
+
+    call = play(tmp_path, script)
+    assert [content for kind, content, _ in call.appends() if kind == "commentary"] == [QUESTION, QUESTION]
 
 
 def test_what_has_been_cancelled_is_not_asked_for_twice(tmp_path: Path) -> None:

@@ -293,6 +293,15 @@ def test_a_delegation_that_is_late_is_still_about_its_own_turn(mode: str, tmp_pa
     assert [(order.number, order.told) for order in done.asked] == [("4712", "in transit")]
 
 
+def test_what_was_cut_off_in_the_silence_behind_its_last_word_was_heard(tmp_path: Path) -> None:
+    done = play(tmp_path, "late-result", faults=["cough:reply=-2,at=1660ms"])
+    fact = done.result.replies[3]
+    assert fact.cut_off
+    assert 20 < fact.audio_ms - fact.heard_ms < 100
+    assert [order.told for order in done.asked] == ["in transit"]
+    assert done.mismatches == []
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [

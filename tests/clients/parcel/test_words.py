@@ -60,7 +60,8 @@ def test_neither(said: str) -> None:
         ("Please cancel my order.", Wish("cancel")),
         ("Great, thank you. Bye.", Wish("bye")),
         ("Okay, thanks.", Wish("nothing")),
-        ("Yes, please.", Wish("nothing")),
+        ("Yes, please.", Wish("unclear")),
+        ("Oh, one more thing. Is breakfast included?", Wish("nothing")),
     ],
 )
 def test_a_wish(said: str, wish: Wish) -> None:
