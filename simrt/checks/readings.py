@@ -5,6 +5,7 @@ each sample like none before, and mostly far louder (-5 dBFS) than speech is on 
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from simrt.audio import ALAW8, PCM24, ULAW8, AudioFormat
 
@@ -39,14 +40,20 @@ def other_format(data: bytes, agreed: AudioFormat) -> AudioFormat | None:
 
 def _voiced(data: bytes, agreed: AudioFormat) -> bytes:
     """The blocks of it that are not silent, in whatever format."""
-    data = data[: len(data) // 2 * 2]
-    blocks = [data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK)]
-    return b"".join(block for block in blocks if all(_level(block, format) > _QUIET for format in (agreed, *_READINGS)))
+    whole = len(data) // _BLOCK * _BLOCK
+    rest = data[whole : len(data) // 2 * 2]
+    formats = {agreed, *_READINGS}
+    loud = np.all([_levels(data[:whole], format, _BLOCK) > _QUIET for format in formats], axis=0)
+    blocks = [data[number * _BLOCK : (number + 1) * _BLOCK] for number in np.flatnonzero(loud)]
+    if rest and all(_levels(rest, format, len(rest))[0] > _QUIET for format in formats):
+        blocks.append(rest)
+    return b"".join(blocks)
 
 
-def _level(data: bytes, format: AudioFormat) -> float:
+def _levels(data: bytes, format: AudioFormat, size: int) -> npt.NDArray[np.float64]:
+    """How loud each block of `size` bytes is."""
     samples = format.decode(data).astype(np.float64)
-    return float(samples.std()) if len(samples) else 0.0
+    return np.asarray(samples.reshape(-1, size // format.width).std(axis=1))
 
 
 def _measure(data: bytes, format: AudioFormat, step: int = 1) -> tuple[float, float]:

@@ -6,6 +6,7 @@ The event order is that of recorded sessions (Realtime, GA names); ids are count
 import base64
 import hashlib
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -60,17 +61,23 @@ _DEFAULT_SESSION: dict[str, Any] = {
 
 def voice_of(samples: Samples, pacing: Pacing, vad: VadName = "energy") -> tuple[int, int, int, int]:
     """What the VAD reports over a clip followed by silence: start and stop ms, onset and end of the voice in µs."""
-    detector = make_vad(vad, prefix_ms=pacing.prefix_ms, silence_ms=pacing.silence_ms)
-    lead = pacing.prefix_ms + 32 * 4
-    quiet = np.zeros(PCM24.rate * (pacing.silence_ms + 200) // 1000, np.int16)
+    return _voice_of(samples.tobytes(), pacing.prefix_ms, pacing.silence_ms, vad)
+
+
+@lru_cache(64)  # faults say the same few clips in call after call
+def _voice_of(data: bytes, prefix_ms: int, silence_ms: int, vad: VadName) -> tuple[int, int, int, int]:
+    samples = np.frombuffer(data, np.int16)
+    detector = make_vad(vad, prefix_ms=prefix_ms, silence_ms=silence_ms)
+    lead = prefix_ms + 32 * 4
+    quiet = np.zeros(PCM24.rate * (silence_ms + 200) // 1000, np.int16)
     padded = np.concatenate([np.zeros(PCM24.rate * lead // 1000, np.int16), samples, quiet])
     events = detect(detector, padded, PCM24.rate)
     starts = [ms - lead for what, ms in events if what == "start"]
     stops = [ms - lead for what, ms in events if what == "stop"]
     if not starts or not stops:
         length = len(samples) * 1000 // PCM24.rate
-        return -pacing.prefix_ms, length + pacing.silence_ms, 0, length * 1000
-    onset_us = (starts[0] + pacing.prefix_ms) * 1000
+        return -prefix_ms, length + silence_ms, 0, length * 1000
+    onset_us = (starts[0] + prefix_ms) * 1000
     return starts[0], stops[-1], onset_us, detector.speech_end_us - lead * 1000
 
 

@@ -10,6 +10,7 @@ matches no clip is no turn. No I/O, no clock: positions are µs of audio in the 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -33,20 +34,14 @@ _EVERY_US = 480_000
 _LEAD = 400  # samples of silence before a clip that an append may begin with
 _PIECE_MS = 60  # longer appends are listened to in pieces
 _GAP_US = 400_000  # silence that ends a stretch of sound which matched nothing
-_KEPT = 2000  # comparisons that an utterance remembers
+_KEPT = 2000  # comparisons that a sound remembers
 
 
-@dataclass(eq=False)
-class Utterance:
-    """A clip that may be spoken: `samples` at 24 kHz, `words` in ms since its first sample. The same for all calls."""
+class Sound:
+    """A clip as the ear knows it, at 8 kHz, and what it has been compared with."""
 
-    key: int | str
-    samples: Samples
-    words: Sequence[Word]
-    home_us: int | None = None
-
-    def __post_init__(self) -> None:
-        self.wave = thin(self.samples, 24000)
+    def __init__(self, samples: Samples) -> None:
+        self.wave = thin(samples, 24000)
         self.padded = np.concatenate([np.zeros(_LEAD, np.float32), self.wave])
         self.energy = np.concatenate([[0.0], np.cumsum(np.square(self.padded, dtype=np.float64))])
         self._spectra: dict[int, npt.NDArray[np.complex128]] = {}
@@ -86,6 +81,24 @@ class Utterance:
         scores = product[: len(lags)] / norm
         lag = int(np.argmax(scores))
         return float(scores[lag]), lag - _LEAD
+
+
+@lru_cache(64)
+def _sound_of(data: bytes) -> Sound:
+    return Sound(np.frombuffer(data, np.int16))
+
+
+@dataclass(eq=False)
+class Utterance:
+    """A clip that may be spoken: `samples` at 24 kHz, `words` in ms since its first sample. The same for all calls."""
+
+    key: int | str
+    samples: Samples
+    words: Sequence[Word]
+    home_us: int | None = None
+
+    def __post_init__(self) -> None:
+        self.sound = _sound_of(self.samples.tobytes())
 
 
 @dataclass(frozen=True)
@@ -198,7 +211,7 @@ class Listener:
         if found is None:
             return None
         self._tries = -1  # this stretch of sound is accounted for
-        self._busy_until_us = found.offset_us + len(found.utterance.wave) * _US
+        self._busy_until_us = found.offset_us + len(found.utterance.sound.wave) * _US
         self.waiting.remove(found.utterance)
         self._shift_us = found.offset_us - (found.utterance.home_us or 0)
         return found
@@ -208,14 +221,14 @@ class Listener:
             return None
         best: tuple[float, Utterance, int] | None = None
         for utterance in self.waiting:
-            score, lag = utterance.best_lag(wave)
+            score, lag = utterance.sound.best_lag(wave)
             if best is None or score > best[0] + 0.02:
                 best = (score, utterance, lag)
         if best is None:
             return None
         score, utterance, lag = best
         heard_us = len(wave) * _US
-        at_head = abs(lag * _US - utterance.onset_us) < 40_000
+        at_head = abs(lag * _US - utterance.sound.onset_us) < 40_000
         if (score < _SURE and heard_us < 480_000) or score < _FOUND or not (at_head or heard_us >= 240_000):
             return None
         offset = start_us - lag * _US
@@ -254,7 +267,7 @@ class Listener:
 
         Its waveform is there, in order.
         """
-        clip, words = match.utterance.wave, match.utterance.words[first:last]
+        clip, words = match.utterance.sound.wave, match.utterance.words[first:last]
         end_us = self.arrivals.total_us
         offset = match.offset_us
         arrived: list[bool] = []
