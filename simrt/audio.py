@@ -12,6 +12,7 @@ Samples = npt.NDArray[np.int16]
 Encoding = Literal["pcm16", "ulaw", "alaw"]
 
 FRAME_MS = 20
+_PCM16 = np.dtype("<i2")
 
 
 class AudioFormat(msgspec.Struct, frozen=True):
@@ -45,13 +46,13 @@ class AudioFormat(msgspec.Struct, frozen=True):
     def decode(self, data: bytes) -> Samples:
         """Bytes to samples at this format's rate; an odd last byte of PCM16 is dropped."""
         if self.encoding == "pcm16":
-            return np.frombuffer(data, dtype="<i2", count=len(data) // 2)
+            return np.frombuffer(data, _PCM16, len(data) // 2)
         return _g711_table(self.encoding)[np.frombuffer(data, dtype=np.uint8)]
 
     def encode(self, samples: Samples) -> bytes:
         """Samples (at this format's rate) to bytes."""
         if self.encoding == "pcm16":
-            return samples.astype("<i2", copy=False).tobytes()
+            return samples.astype(_PCM16, copy=False).tobytes()
         return _g711_inverse(self.encoding)[samples.astype(np.int32) + 32768].tobytes()
 
 

@@ -76,7 +76,7 @@ class Matcher:
         self._cursor = 0
         self._frontier = 0
         self._carry = 0
-        self._tail = b""
+        self._tail = bytearray()  # unknown audio that was played last; its last second counts
         self._exact: bool | None = None
         self._converted = 0
         self._probe = rate // 100
@@ -125,7 +125,7 @@ class Matcher:
             last = self.spans[-1]
             last.length = last.heard(position)
             last.count = min(last.count, position - last.position)
-        self._tail = b""
+        self._tail.clear()
         if not self._exact:
             self._cursor, self._carry = len(self._stream) // 2, 0
 
@@ -207,7 +207,9 @@ class Matcher:
         """Note audio that was found nowhere."""
         if pcm:
             self._add(Span(position, len(pcm) // 2, "silence" if _constant(pcm) else "foreign"))
-            self._tail = (self._tail + pcm)[-2 * self.rate :]
+            self._tail += pcm
+            if len(self._tail) > 8 * self.rate:
+                del self._tail[: -2 * self.rate]
 
     def _expected(self, rest: bytes) -> Range:
         """How far the audio is what is expected next: (where, how many samples)."""
@@ -254,7 +256,7 @@ class Matcher:
         It was silence, which is found nowhere by itself, or too short.
         """
         low = max((gap[0] for gap in self._gaps() if gap[0] <= source), default=source)
-        count = left = min(self._extent(self._tail, source), source - low)
+        count = left = min(self._extent(bytes(self._tail[-2 * self.rate :]), source), source - low)
         while left:
             last = self.spans[-1]
             part = min(left, last.count)
@@ -282,7 +284,7 @@ class Matcher:
                 at = max(at, high)
         self._cursor = end
         self._frontier = max(self._frontier, end)
-        self._tail = b""
+        self._tail.clear()
 
     def _gaps(self) -> list[Range]:
         """The stretches of the sent stream that are not played, in order."""
@@ -320,7 +322,7 @@ class Matcher:
         """Count this audio, by its duration, as what was sent next."""
         count, at = len(pcm) // 2, 0
         quiet = _level(pcm) <= _QUIET
-        self._tail = b""
+        self._tail.clear()
         self._catch_up(pcm)
         while at < count and self._cursor < len(self._stream) // 2:
             piece = self.pieces[bisect_right(self._starts, self._cursor) - 1]

@@ -38,7 +38,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     def text(self, *path: str) -> str:
         """The string at a path of keys; "" where there is none."""
-        value = self.at(*path)
+        value = self.data.get(path[0]) if len(path) == 1 else self.at(*path)
         return value if isinstance(value, str) else ""
 
     def number(self, *path: str) -> float | None:

@@ -218,8 +218,11 @@ class LiveSession(Session):
             data = self.format.silence(1)[: self.format.width] * (len(data) // self.format.width)
         for match in self.turns.listener.feed(data, self.format, now_us):
             self.turns.recognised(match)
-        if self.timeline.next_us <= self.timeline.total_us:
-            self.timeline.advance(now_us)
+        timeline = self.timeline
+        if timeline.next_us <= timeline.total_us:
+            timeline.advance(now_us)
+        else:
+            timeline.done_us = timeline.total_us
 
     def schedule(self, frame: ScoredFrame, due_us: int, *, cut: bool = False, after_us: int = 0) -> int:
         """As the base; nothing goes out before its cause has come about."""

@@ -47,6 +47,8 @@ class Timeline(Arrivals):
         self._pace_us = -(1 << 62)
         self.next_us = 1 << 62
         """The position that is waited for next."""
+        self.done_us = -1
+        """All that waited for positions up to here has been called."""
         self._run_from_us, self._run_us = run_from_us, run_us
         self._ran_us: int | None = None  # when it began to go on by itself
         self._waits: list[_Wait] = []
@@ -99,4 +101,6 @@ class Timeline(Arrivals):
         while self.next_us <= reached_us:
             position, _, _, then = heapq.heappop(self._waits)
             self.next_us = self._waits[0][0] if self._waits else 1 << 62
+            self.done_us = max(self.done_us, position - 1)
             then(position)
+        self.done_us = reached_us

@@ -86,6 +86,8 @@ class Track:
         self._last_us, self._last_place = 0, -1.0
         self._broken: ScoredReply | None = None  # was cut off; the ear is told once its last piece is out
         self._filler: ScoredFrame | None = None
+        self._quick = False  # the session has `kugel`
+        self._resting = False  # with nothing to say, and no silence to send, the slots go by unseen
         self._recorded_format = session.score.output_format
         for frame in session.score.frames:
             if frame.reply is not None:
@@ -98,7 +100,8 @@ class Track:
 
     def begin(self) -> None:
         """The session has been accepted: from the first audio on there are slots."""
-        self.s.timeline.wait(0, SLOT, self._step)
+        self._quick = self.s.rules.kugel
+        self._await_slot()
 
     # --- what is to be spoken ------------------------------------------------------------------------------------
 
@@ -108,6 +111,10 @@ class Track:
         self._wishes.append(made)
         self._wishes.sort(key=lambda wish: wish.asked_us)
         self._wanted_us = min(self._wanted_us, made.wanted_us)
+        if self._resting:
+            self._resting = False
+            self.number = max(self.number, self.s.timeline.done_us // self.live.slot_us + 1)
+            self._await_slot()
         return made
 
     def withdraw(self, wish: Wish) -> bool:
@@ -141,14 +148,19 @@ class Track:
         live, number = self.live, self.number
         if self._wanted_us <= position_us:
             self._next(position_us)
-        if not self.s.rules.kugel:
+        if not self._quick:
             moment = self.s.timeline.when(position_us)
             assert moment is not None, "a slot is settled once it is reached"
             due_us = moment + (live.lags[number] if number < len(live.lags) else live.lag_us)
             frame = self._slots.pop(number, None)
             self._send(frame if frame is not None else self._silence(number), due_us)
         self.number = number + 1
-        self.s.timeline.wait(self.number * live.slot_us, SLOT, self._step)
+        self._resting = self._quick and not self._wishes and not live.run_us
+        if not self._resting:
+            self._await_slot()
+
+    def _await_slot(self) -> None:
+        self.s.timeline.wait(self.number * self.live.slot_us, SLOT, self._step)
 
     def _send(self, frame: ScoredFrame, due_us: int) -> None:
         behind_us = self._last_us + (frame.place <= self._last_place)

@@ -175,8 +175,13 @@ class Session(ABC):
 
     def next_due(self) -> int | None:
         """When `due` has something to do next, or None."""
-        heads = [queue[0][0] for queue in (self._queue, self._network, self._inbound) if queue]
-        return min(heads) if heads and not self.ended else None
+        if self.ended:
+            return None
+        due: int | None = self._queue[0][0] if self._queue else None
+        for queue in (self._network, self._inbound):
+            if queue and (due is None or queue[0][0] < due):
+                due = queue[0][0]
+        return due
 
     def due(self, now_us: int) -> list[Action]:
         """All that reaches the client by `now_us`, in order."""
