@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import freezegun.api as freezegun
 
@@ -21,7 +21,19 @@ _REAL_CALLERS = ("asyncio.base_events", "concurrent.futures._base", "multiproces
 
 _Found = list[tuple[str, Any]]
 _scanned: dict[str, tuple[ModuleType, int, _Found]] = {}
-_latest: tuple[list[tuple[str, ModuleType]], list[int], dict[str, ModuleType]] = ([], [], {})
+
+
+class _Seen(NamedTuple):
+    """The modules of the process when they were last looked at, what names each had and how many, and those that have
+    clocks among them."""
+
+    modules: list[tuple[str, ModuleType]]
+    names: list[dict[str, Any]]
+    sizes: list[int]
+    clocks: dict[str, ModuleType]
+
+
+_seen = _Seen([], [], [], {})
 
 
 def parse_start(start: datetime.datetime | str) -> datetime.datetime:
@@ -66,12 +78,13 @@ def _date_attributes(module: ModuleType) -> _Found:
 
 def _with_clocks() -> dict[str, ModuleType]:
     """The modules that have clocks among their names. Hundreds have none, and freezegun would go through them all."""
-    global _latest
-    modules = [entry for entry in sys.modules.items() if hasattr(entry[1], "__name__")]
-    sizes = [len(getattr(module, "__dict__", ())) for _, module in modules]
-    if _latest[:2] != (modules, sizes):
-        _latest = modules, sizes, {name: module for name, module in modules if _date_attributes(module)}
-    return _latest[2]
+    global _seen
+    modules = list(sys.modules.items())
+    if modules != _seen.modules or list(map(len, _seen.names)) != _seen.sizes:
+        found = {name: module for name, module in modules if hasattr(module, "__name__") and _date_attributes(module)}
+        names = [getattr(module, "__dict__", {}) for _, module in modules]
+        _seen = _Seen(modules, names, list(map(len, names)), found)
+    return _seen.clocks
 
 
 @contextmanager
