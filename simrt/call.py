@@ -335,7 +335,8 @@ def _delegations(peer: ReplayPeer) -> list[Delegation]:
     sent = sorted((append for each in found for append in each.appends), key=lambda append: append.sent_us)
     taken = list(session.appends.all)
     for append in sent:
-        told = next((t for t in taken if (t.kind, t.content) == (append.kind, append.content)), None)
+        own = append.kind, append.content, append.event_id  # one that was lost on its way may be sent again
+        told = next((t for t in taken if (t.kind, t.content, t.event_id) == own), None)
         if told is not None:
             taken.remove(told)
             append.reply, append.dropped = told.reply, told.outcome == "dropped"

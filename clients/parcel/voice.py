@@ -2,7 +2,8 @@
 
 Live has no replies, and no event says that one is over: there is a track of audio, and a transcript beside it. What
 belongs together is told from the pauses; it is over when its last sound has been played, as much was played as the
-transcript is long, and nothing more has come for a while. What was talked over stops in the middle of a sentence.
+transcript is long, and nothing more has come for a while: a longer one if it stops with a sound, as no word does. What
+was talked over stops in the middle of a sentence.
 """
 
 from array import array
@@ -155,8 +156,9 @@ class Voice:
             if utterance.heard_ms is None and played_ms >= utterance.sound_ms[1]:
                 utterance.heard_ms = position_ms
         since_s = max(self._active_s, self._sound_s[1], self._text_s)
+        enough_ms = PAUSE_MS if self._silence_ms else STALL_MS
         for utterance in self.utterances[-1:]:
-            utterance.over = last or (self._clock() - since_s) * 1000 >= PAUSE_MS
+            utterance.over = last or (self._clock() - since_s) * 1000 >= enough_ms
 
     def quiet_s(self) -> float:
         """For how long nothing of the agent has been heard."""

@@ -8,18 +8,22 @@ with its `delegation_id`. What the caller says meanwhile does not call it off: a
 Who ends the session owes the answer as well, however short the time was.
 
 A delegation before which the caller has said nothing since the one before, or since the agent spoke, has no question
-in it: thinking is enough ("this is being dealt with"), and so it is where another commentary follows.
+in it: thinking is enough ("this is being dealt with"), and so it is where another commentary follows, and for a goodbye
+(the rule reads English) that asks for nothing.
 
 To mend: answer each delegation, also when there is nothing to be found, or nothing to be understood ("ask the caller
 to repeat it"); do the work in a task of its own that no interruption cancels.
 """
 
+import re
 from collections.abc import Iterator
 
 from simrt.checks.base import Finding, found, rule
 from simrt.checks.case import Case
 from simrt.checks.events import Connection
 from simrt.checks.live import closed_by_client, delegated, live_connections, session_span, told
+
+_BYE = re.compile(r"\b(good)?bye\b", re.IGNORECASE)
 
 
 @rule("LIV603", "delegation-unanswered", "A delegation never got a commentary")
@@ -30,7 +34,7 @@ def check(case: Case) -> Iterator[Finding]:
     for connection in live_connections(case):
         _, end_us = session_span(case, connection)
         events = {e.text("delegation", "id"): e for e in connection.events if e.kind == "session.delegation.created"}
-        wordless = _wordless(connection)
+        idle = _idle(connection)
         commentaries = [one for one in told(case, connection) if one.append.kind == "commentary"]
         loose = [one.t_us for one in commentaries if one.append.delegation_id is None]
         for delegation in delegated(case, connection):
@@ -38,7 +42,7 @@ def check(case: Case) -> Iterator[Finding]:
             if created is None or delegation.outcome not in ("never answered", "progress only"):
                 continue
             if delegation.outcome == "progress only" and (
-                delegation.id in wordless or any(one.t_us >= created.t_us for one in commentaries)
+                delegation.id in idle or any(one.t_us >= created.t_us for one in commentaries)
             ):
                 continue  # there was nothing to be done, and the agent had something to say afterwards
             waited_ms = (end_us - created.t_us) / 1000
@@ -56,16 +60,19 @@ def check(case: Case) -> Iterator[Finding]:
             )
 
 
-def _wordless(connection: Connection) -> set[str]:
-    """The delegations before which the caller has said nothing since the one before, or since the agent spoke."""
-    found, words = set(), False
+def _idle(connection: Connection) -> set[str]:
+    """The delegations that nobody asked for: since the one before, or since the agent spoke, the caller has said
+    nothing, or a goodbye."""
+    found, words = set(), ""
     for event in connection.events:
-        if event.kind in ("session.input_transcript.delta", "kugel.input_transcript.committed"):
-            words = True
+        if event.kind == "session.input_transcript.delta":
+            words += event.text("delta") or ""
+        elif event.kind == "kugel.input_transcript.committed":
+            words += event.text("text") or ""
         elif event.kind == "session.output_transcript.delta":
-            words = False
+            words = ""
         elif event.kind == "session.delegation.created":
-            if not words:
+            if not words.strip() or (_BYE.search(words) and "?" not in words):
                 found.add(event.text("delegation", "id") or "")
-            words = False
+            words = ""
     return found

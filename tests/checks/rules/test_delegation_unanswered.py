@@ -22,6 +22,14 @@ def test_where_nothing_was_asked_thinking_is_enough() -> None:
     assert asked("").tell(2100, "thinking", "This is being dealt with.").speech(2100, 14_000).find("LIV603") == []
 
 
+def test_for_a_goodbye_that_asks_for_nothing_thinking_is_enough() -> None:
+    def findings(words: str) -> int:
+        told = asked(words).tell(2100, "thinking", "There is nothing to be done.").speech(2100, 14_000)
+        return len(told.find("LIV603"))
+
+    assert [findings(words) for words in ("Great, thank you. Bye.", "And where is 4712? Bye.")] == [0, 1]
+
+
 def test_a_commentary_is_one_with_its_id_or_for_the_agent_at_large() -> None:
     for name in ("d1", None):
         talk = asked().tell(9000, "commentary", "It is on its way.", name).placed(9500, "commentary")

@@ -75,10 +75,11 @@ class LiveServer(Server):
             await self.sound(300)
             await self.send("session.output_transcript.delta", delta=f" {word}" if number else word, **at)
             await asyncio.sleep(0.3)
+        await self.sound(20, b"\0\0")
         await asyncio.sleep(1)
 
-    async def sound(self, ms: int) -> None:
-        delta = base64.b64encode(b"\x00\x20" * (24 * ms)).decode()
+    async def sound(self, ms: int, sample: bytes = b"\x00\x20") -> None:
+        delta = base64.b64encode(sample * (24 * ms)).decode()
         await self.send("session.output_audio.delta", delta=delta)
 
     async def hang_up(self) -> None:

@@ -427,7 +427,8 @@ def test_the_line_is_let_go_when_the_goodbye_has_been_played(tmp_path: Path) -> 
         await server.start()
         await server.turn("Bye.")
         at = server.position_ms
-        await server.sound(3000)  # far ahead of being heard
+        await server.sound(2980)  # far ahead of being heard
+        await server.sound(20, b"\0\0")
         await server.send(
             "session.output_transcript.delta", delta="Thank you for calling. Goodbye.", start_ms=at, end_ms=at + 2800
         )

@@ -302,6 +302,14 @@ def test_what_was_cut_off_in_the_silence_behind_its_last_word_was_heard(tmp_path
     assert done.mismatches == []
 
 
+def test_what_was_lost_on_its_way_is_not_what_was_said(tmp_path: Path) -> None:
+    done = play(tmp_path, "slow-lookup", faults=["ignore:event=session.commentary.append"])
+    lost, again = [append for append in done.result.delegations[0].appends if append.kind == "commentary"]
+    assert (lost.content, lost.reply) == (again.content, None)
+    assert again.reply == done.result.replies[2].reply
+    assert done.mismatches == []
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [

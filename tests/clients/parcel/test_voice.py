@@ -57,7 +57,9 @@ class Heard:
 
     @property
     def whole(self) -> list[tuple[str, bool]]:
-        """What was said, and whether it was heard to its end, when nothing more has come for a while."""
+        """What was said, and whether it was heard to its end, when its sound has faded and nothing more has come for a
+        while."""
+        self.sound(20, QUIET)
         for _ in range(8):
             self.voice.review(self.position_ms)
             self.line.pass_ms(100)
@@ -118,6 +120,18 @@ def test_a_transcript_ahead_of_its_sound_is_not_heard_yet() -> None:
     heard.sound(1300)
     heard.line.pass_ms(1300)
     assert heard.whole == [("Thank you for calling. Goodbye.", True)]
+
+
+def test_what_stops_with_a_sound_may_go_on() -> None:
+    """A stall in the last word: the words are there, and nearly all of the sound."""
+    heard = Heard()
+    heard.speak("Have a good day, and goodbye.", 1600)
+    heard.line.pass_ms(1300)
+    heard.voice.review(heard.position_ms)
+    assert not heard.voice.utterances[0].whole
+    heard.sound(300)
+    heard.line.pass_ms(300)
+    assert heard.whole == [("Have a good day, and goodbye.", True)]
 
 
 def test_a_sentence_that_stops_is_not_whole() -> None:
