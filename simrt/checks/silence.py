@@ -180,9 +180,20 @@ def _outputs(case: Case) -> Iterator[Debt]:
             start_us, frame = active.done.t_us, active.done.frame
             if any(last.frame < ask.event.frame < frame and ask.refused is None for ask in case.asks):
                 continue
+        elif any(_pending(ask, last) for ask in case.asks):
+            continue  # that one brings a reply which knows the output; if it does not come, it is the one that is owed
         else:
             start_us, frame = last.t_us, last.frame
         yield Debt("ask", start_us, _next(case, last.connection, start_us, frame), last)
+
+
+def _pending(ask: Ask, event: Event) -> bool:
+    """Whether this request had neither a response nor a refusal yet when the client sent `event`."""
+    if ask.event.connection != event.connection or ask.event.frame > event.frame:
+        return False
+    if ask.refused is not None:
+        return ask.refused.frame > event.frame
+    return ask.response is None or ask.response.first_us > event.t_us
 
 
 def _asks(case: Case) -> Iterator[Debt]:

@@ -27,6 +27,13 @@ def test_nobody_owes_while_the_caller_speaks() -> None:
     assert ends == [("ask", True)]
 
 
+def test_a_request_that_is_still_open_asks_for_what_the_output_brings() -> None:
+    """It was for something else, and nothing has come of it yet: it is owed, and not another one."""
+    talk = Talk().ready().turn(500, 1500).created(1600).call(2000).done(2100).client(2200, "response.create")
+    kinds = [kind for kind, _, _ in debts(talk.output(2500).append(9000, b"\0\0"))]
+    assert kinds == ["server", "answer", "tool", "answer"]
+
+
 def test_a_debt_is_dead_air_only_while_the_line_is_quiet() -> None:
     talk = Talk().ready().turn(500, 1500).created(1600).audio(1700, 8000).call(2000).done(2100).output(2500)
     case = talk.append(11_000, b"\0\0").case()
