@@ -87,6 +87,8 @@ class Voice:
         self._sound_ms = (0.0, 0.0)  # what came last without a pause, on the speaker's clock
         self._sound_s = (_NEVER, _NEVER)  # when its first and its last piece came
         self._silence_ms = 0.0  # that came last
+        self._ahead = False  # the sound belongs to words that are still to come
+        self._before: tuple[tuple[float, float], float | None] | None = None  # the last utterance's, before a pause
         self._text_s = self._caller_s = _NEVER
         self._active_s = 0.0
 
@@ -102,7 +104,10 @@ class Voice:
             self._sound_ms = (at_ms if paused else self._sound_ms[0], end_ms)
             self._sound_s = (now_s if paused else self._sound_s[0], now_s)
             last = self.utterances[-1] if self.utterances else None
-            if last is not None and not (paused and last.whole):  # else it belongs to words that are still to come
+            if last is not None and paused:
+                self._ahead = last.whole
+                self._before = last.sound_ms, last.heard_ms
+            if last is not None and not self._ahead:
                 last.sound_ms, last.heard_ms = (last.sound_ms[0], end_ms), None
         elif self._paced and self._silence_ms > PAUSE_MS and self._speaker.queued_ms > _AHEAD_MS:
             return  # catch up after a jam: nothing is lost between two utterances
@@ -117,12 +122,14 @@ class Voice:
             sound_ms = (begin_ms, max(begin_ms, self._sound_ms[1]))
             if last is not None:
                 last.over = True
+                if going_on and self._before is not None:
+                    last.sound_ms, last.heard_ms = self._before  # the sound since the pause was of these words
             self.utterances.append(Utterance(start_ms, end_ms, [(start_ms, text)], sound_ms))
         else:
             last.pieces.append((start_ms, text))
             last.end_ms = max(last.end_ms, end_ms)
             last.sound_ms, last.heard_ms = (last.sound_ms[0], max(last.sound_ms[1], self._sound_ms[1])), None
-        self._text_s = self._clock()
+        self._text_s, self._ahead, self._before = self._clock(), False, None
 
     def interrupted(self) -> None:
         """The caller speaks: whatever the agent says after that is something else."""

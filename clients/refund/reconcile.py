@@ -12,6 +12,7 @@ from .store import CARDS, dollars
 
 if TYPE_CHECKING:
     from simrt import CallResult
+    from simrt.result import Reply
 
 Heard = tuple[str, bool]
 
@@ -78,9 +79,7 @@ def _elsewhere(rows: Sequence[Row], said: Sequence[str]) -> list[str]:
 def replies_of(result: "CallResult") -> list[Heard]:
     """What was heard of each reply of a call, and whether that was a holding line: one that calls issue_refund."""
     holding = {str(event["response_id"]) for _, event in _events(result) if _calls_refund(event)}
-    # The replies of a result are in the order of being sent, too.
-    pairs = zip(result.replies, _spoken(result), strict=False)
-    return [(reply.heard_text, response_id in holding) for reply, response_id in pairs]
+    return [(reply.heard_text, response_id in holding) for response_id, reply in _spoken(result).items()]
 
 
 def beyond_telling(result: "CallResult") -> bool:
@@ -143,7 +142,7 @@ def left_early(result: "CallResult") -> bool:
         return not waiting and not (could if goodbye in replies[-1:] else over)
     if waiting or not replies:
         return waiting or asked
-    heard = dict(zip(_spoken(result), result.replies, strict=False)).get(replies[-1])
+    heard = _spoken(result).get(replies[-1])
     return heard is None or heard.cut_off
 
 
@@ -152,10 +151,11 @@ def _calls_refund(event: dict[str, Any]) -> bool:
     return event.get("type") == "response.output_item.added" and item.get("name") == "issue_refund"
 
 
-def _spoken(result: "CallResult") -> list[str]:
-    """The responses that had audio, in the order of being sent."""
+def _spoken(result: "CallResult") -> "dict[str, Reply]":
+    """The replies of which audio was sent, by response: the call's are in the order of being sent, too."""
     kinds = ("response.output_audio.delta", "response.audio.delta")
-    return list(dict.fromkeys(str(e["response_id"]) for _, e in _events(result) if e.get("type") in kinds))
+    ids = dict.fromkeys(str(e["response_id"]) for _, e in _events(result) if e.get("type") in kinds)
+    return dict(zip(ids, (reply for reply in result.replies if reply.sent_ms > 0), strict=False))
 
 
 def _events(result: "CallResult") -> Iterator[tuple[str, dict[str, Any]]]:

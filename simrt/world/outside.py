@@ -131,6 +131,7 @@ class Outside:
                 self._jobs.popleft().deliver()
                 return True
             pause = PATIENCE if self._jobs else POLL
+            done = [job for job in self._jobs if job.call.done()]  # what is done from here on is news
             if self._woken.wait(pause):
                 waited = 0.0
                 if self._ready:
@@ -139,7 +140,7 @@ class Outside:
             waited += pause
             if waited >= PATIENCE:
                 waited = 0.0
-                if self._deliver_out_of_turn():
+                if self._deliver_out_of_turn(done):
                     return True
                 names = [job.name for job in self._jobs] or [thread.name for thread in self._workers()]
                 logger.warning("time stands still at %.3f s, waiting in real time for %s", now, names)
@@ -156,9 +157,9 @@ class Outside:
             self._count = count  # no need to look again until there are more threads
         return [thread for thread in mine if thread.queue.unfinished_tasks]
 
-    def _deliver_out_of_turn(self) -> bool:
+    def _deliver_out_of_turn(self, done: list[_Job]) -> bool:
         """Jobs may wait for each other: let the younger go first. And do not wait for what no one awaits."""
-        chosen = [job for job in self._jobs if job.call.done()] or [job for job in self._jobs if job.future.done()]
+        chosen = done or [job for job in self._jobs if job.future.done()]
         for job in chosen:
             self._jobs.remove(job)
             job.deliver()

@@ -293,6 +293,13 @@ def test_a_delegation_that_is_late_is_still_about_its_own_turn(mode: str, tmp_pa
     assert [(order.number, order.told) for order in done.asked] == [("4712", "in transit")]
 
 
+@BOTH_WAYS
+def test_a_yes_counts_though_the_agent_says_something_before_it_is_delegated(mode: str, tmp_path: Path) -> None:
+    done = play(tmp_path, "cancel-yes", Parcel, ["late-delegation"], kugel=MODES[mode])
+    assert [order.status for order in done.asked] == ["cancelled"]
+    assert len([said for said in done.heard if "Shall I really" in said]) == 1
+
+
 def test_what_was_cut_off_in_the_silence_behind_its_last_word_was_heard(tmp_path: Path) -> None:
     done = play(tmp_path, "late-result", faults=["cough:reply=-2,at=1660ms"])
     fact = done.result.replies[3]

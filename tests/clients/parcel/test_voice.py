@@ -101,6 +101,25 @@ def test_words_may_come_before_their_sound() -> None:
     assert heard.whole == [("One moment.", True), ("Done.", True)]
 
 
+@pytest.mark.parametrize("after_ms", [900, 3500])
+def test_sound_that_comes_before_its_words_is_not_of_the_words_before(after_ms: int) -> None:
+    """A question, an answer to it, and the sound of something else, whose words come a moment later."""
+    heard = Heard()
+    heard.speak("Shall I really?", 300)
+    for _ in range(0, after_ms, 100):
+        heard.line.pass_ms(100)
+        heard.voice.review(heard.position_ms)
+    question = heard.voice.utterances[0]
+    heard_ms = question.heard_ms
+    for _ in range(5):
+        heard.sound(100)
+        heard.line.pass_ms(100)
+        heard.voice.review(heard.position_ms)
+    heard.voice.said("One moment.", heard.position_ms, heard.position_ms + 400)
+    assert question.whole
+    assert question.heard_ms == heard_ms is not None
+
+
 def test_what_is_still_queued_is_not_heard() -> None:
     heard = Heard(paced=False)
     heard.sound(2000)

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from clients.refund import BeforeDesk, CallIdDesk, HoldingDesk, PassiveDesk, RefundDesk, SentDesk
+from simrt.explore import Job, run_job
 from simrt.measure import cut_latencies
 from simrt.replay.build import score_of
 from simrt.scripts import authored
 from simrt.scripts.refund import REFUND
+from tests.zoo.scripts import cassette
 
 from .play import Play, play
 
@@ -204,3 +206,11 @@ def test_the_same_seed_is_the_same_call_in_another_process(script: str, tmp_path
     assert there.stdout.strip() == f"{mine.result.trace_sha256} {mine.rows}"
     (tmp_path / "other").mkdir()
     assert play(tmp_path / "other", script, RefundDesk, jitter, seed=4).result.trace_sha256 != mine.result.trace_sha256
+
+
+def test_a_reply_of_which_nothing_was_sent_shifts_no_other() -> None:
+    """The confirmation is cut off before its first audio; what tells the caller comes two replies later."""
+    faults = ("collide", "extra-turn", "clog:at=900ms,reply=4,for=100ms", "latency:add=20ms,jitter=20ms")
+    outcome = run_job(Job("clients.refund:RefundDesk", cassette("refund-missed"), faults, seed=203))
+    assert outcome.status == "ended"
+    assert [finding for finding in outcome.findings if finding.severity == "error"] == []
