@@ -14,17 +14,15 @@ from tests.zoo.exhibit import name_of
 from tests.zoo.exhibits import EXHIBITS
 from tests.zoo.search import Seen, clear, markdown, search, twins
 
-TWIN_RUNS = 100
-FULL_TWIN_RUNS = 1000
+TWIN_RUNS = 1000
 
 
 def main() -> int:
     """The command; its exit status: 1 where a bug was not found, or a twin was blamed."""
     parser = argparse.ArgumentParser(prog="python -m tests.zoo", description="Search the zoo's clients for their bugs.")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="only these exhibits, say B07")
-    parser.add_argument("--full", action="store_true", help=f"{FULL_TWIN_RUNS} runs of each twin, not {TWIN_RUNS}")
-    parser.add_argument("--twin-runs", type=int, help="so many runs of each twin")
-    parser.add_argument("--runs", type=int, default=200, help="runs of each bug at most (200)")
+    parser.add_argument("--runs", type=int, default=200, help="runs of each bug at most (200); 0: twins only")
+    parser.add_argument("--twin-runs", type=int, default=TWIN_RUNS, help=f"runs of each twin ({TWIN_RUNS}); 0: none")
     parser.add_argument("--seed", type=int, default=0, help="the same for all (0)")
     parser.add_argument("--workers", type=int, default=0, help="calls made at once; 0: one for each core")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there too, as Markdown")
@@ -32,7 +30,6 @@ def main() -> int:
     chosen = [exhibit for exhibit in EXHIBITS if not options.rows or exhibit.row in options.rows]
     if unknown := set(options.rows) - {exhibit.row for exhibit in EXHIBITS}:
         parser.error(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(map(str, EXHIBITS))}")
-    twin_runs = options.twin_runs if options.twin_runs is not None else FULL_TWIN_RUNS if options.full else TWIN_RUNS
     console = Console()
     seen: list[Seen] = []
     blamed: dict[str, list[Failure]] = {}
@@ -43,9 +40,9 @@ def main() -> int:
             seen.append(search(exhibit, hands, runs=options.runs, seed=options.seed))
             if not seen[-1].flagged:
                 console.print(f"{exhibit.row} is not found: {exhibit.met}", soft_wrap=True)
-        for twin, cassettes in twins(chosen).items() if twin_runs else ():
+        for twin, cassettes in twins(chosen).items() if options.twin_runs else ():
             status.update(f"{twin} on {', '.join(cassettes)}")
-            blamed[twin] = clear(twin, cassettes, hands, runs=twin_runs, seed=options.seed)
+            blamed[twin] = clear(twin, cassettes, hands, runs=options.twin_runs, seed=options.seed)
             for failure in blamed[twin]:
                 console.print(f"{twin} is blamed: {told(failure)}", soft_wrap=True)
     console.print(table(seen, blamed))
@@ -53,7 +50,8 @@ def main() -> int:
     wrong = [twin for twin, failures in blamed.items() if failures]
     console.print(f"{len(seen)} exhibits, seed {options.seed}, {time.monotonic() - begin:.0f} s")
     console.print(f"not found: {', '.join(lost) or 'none'}")
-    console.print(f"{len(blamed)} twins, {twin_runs} runs each; blamed: {', '.join(wrong) or 'none'}", soft_wrap=True)
+    twins_made = f"{len(blamed)} twins, {options.twin_runs} runs each"
+    console.print(f"{twins_made}; blamed: {', '.join(wrong) or 'none'}", soft_wrap=True)
     if options.markdown:
         options.markdown.write_text("\n".join(markdown(seen)) + "\n")
     return 1 if lost or wrong else 0
