@@ -21,7 +21,7 @@ from .test_executors import JOBS, same
 from .test_job import SHORT, timeless
 
 distributed = pytest.importorskip("distributed", reason="needs simrt[cluster]")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 
 @pytest.fixture(scope="module")
