@@ -60,8 +60,7 @@ class DaskCrew(Crew):
         """Have a job run on some worker."""
         with self._lock:
             if job.cassette not in self._packed:
-                # A key of its own: the one of a crew before this may still be on its way to being forgotten.
-                self._packed[job.cassette] = self._client.submit(keep, pack(job.cassette), pure=False)
+                self._packed[job.cassette] = self._client.submit(keep, pack(job.cassette))
             packed = self._packed[job.cassette]
         return settled(self.executor.submit(run_there, job, packed, self._busy_s), self._deaths)
 

@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from simrt.cli import app
 from simrt.errors import SimrtError
-from simrt.explore import Job, Outcome, run_job
+from simrt.explore import Job, Outcome
 from simrt.explore.cluster import DaskCrew, keep
-from simrt.explore.executors import crew
+from simrt.explore.executors import LocalCrew, crew
 from simrt.explore.luggage import Luggage
 
 from .test_executors import JOBS, same
@@ -31,6 +31,12 @@ def cluster() -> Iterator[Any]:
         yield made
 
 
+def at_home(jobs: Sequence[Job]) -> list[Outcome]:
+    """What comes of jobs without a cluster. In another process: this one is the scheduler's, whose clock must go on."""
+    with LocalCrew(1) as hands:
+        return hands.run_all(jobs)
+
+
 @pytest.fixture
 def here(cluster: Any) -> Iterator[DaskCrew]:
     with crew(cluster.scheduler_address.replace("tcp", "dask"), busy_s=1) as made:
@@ -43,14 +49,13 @@ def test_it_is_a_concurrent_futures_executor(here: DaskCrew) -> None:
 
     assert isinstance(here.executor, Executor)
     futures = [here.submit(job) for job in JOBS[:2]]
-    assert {future.result().trace_sha256 for future in as_completed(futures)} == {
-        run_job(job).trace_sha256 for job in JOBS[:2]
-    }
+    traces = {future.result().trace_sha256 for future in as_completed(futures)}
+    assert traces == {outcome.trace_sha256 for outcome in at_home(JOBS[:2])}
 
 
 def test_the_cluster_finds_what_one_process_finds(here: DaskCrew) -> None:
     assert here.workers == 2
-    assert same(here.run_all(JOBS)) == same([run_job(job) for job in JOBS])
+    assert same(here.run_all(JOBS)) == same(at_home(JOBS))
 
 
 def test_calls_are_made_beside_the_workers_not_in_them(here: DaskCrew) -> None:
@@ -90,7 +95,7 @@ def test_a_killed_worker_loses_nothing(here: DaskCrew) -> None:
         if len(outcomes) == 4:
             os.kill(next(iter(here._client.run(os.getpid).values())), signal.SIGKILL)
     assert sorted(outcomes) == list(range(4 * len(JOBS)))
-    assert same([outcomes[number] for number in range(6)]) == same([run_job(job) for job in JOBS])
+    assert same([outcomes[number] for number in range(6)]) == same(at_home(JOBS))
 
 
 async def spinning(line: object) -> None:
@@ -102,7 +107,7 @@ async def spinning(line: object) -> None:
 def test_a_client_that_hangs_is_an_outcome_and_the_worker_lives(here: DaskCrew) -> None:
     hung, fine = here.run_all([Job(f"{__name__}:spinning", SHORT), JOBS[0]])
     assert (hung.status, hung.codes) == ("hung", ("hung",))
-    assert timeless(fine) == timeless(run_job(JOBS[0]))
+    assert timeless(fine) == timeless(*at_home(JOBS[:1]))
 
 
 def test_a_sweep_on_the_cluster_is_the_sweep_at_home(cluster: Any, home: Path) -> None:
