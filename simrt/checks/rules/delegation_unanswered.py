@@ -63,16 +63,26 @@ def check(case: Case) -> Iterator[Finding]:
 def _idle(connection: Connection) -> set[str]:
     """The delegations that nobody asked for: since the one before, or since the agent spoke, the caller has said
     nothing, or a goodbye."""
-    found, words = set(), ""
+    found, words, turn = set(), "", ""  # `turn`: the words that are not committed yet
+    within: list[str] = []  # delegated in the middle of a turn: the rest of it says what it is about
     for event in connection.events:
         if event.kind == "session.input_transcript.delta":
-            words += event.text("delta") or ""
+            words, turn = words + (event.text("delta") or ""), turn + (event.text("delta") or "")
         elif event.kind == "kugel.input_transcript.committed":
-            words += event.text("text") or ""
+            text = event.text("text") or ""
+            found |= {one for one in within if _takes_leave(text)}
+            words, turn, within = words + text, "", []
         elif event.kind == "session.output_transcript.delta":
-            words = ""
+            words, turn, within = "", "", []
         elif event.kind == "session.delegation.created":
-            if not words.strip() or (_BYE.search(words) and "?" not in words):
-                found.add(event.text("delegation", "id") or "")
+            name = event.text("delegation", "id") or ""
+            if not words.strip() or _takes_leave(words):
+                found.add(name)
+            within += [name] if turn.strip() else []
             words = ""
     return found
+
+
+def _takes_leave(words: str) -> bool:
+    """Whether that is a goodbye which asks for nothing."""
+    return _BYE.search(words) is not None and "?" not in words

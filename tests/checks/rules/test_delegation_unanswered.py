@@ -30,6 +30,18 @@ def test_for_a_goodbye_that_asks_for_nothing_thinking_is_enough() -> None:
     assert [findings(words) for words in ("Great, thank you. Bye.", "And where is 4712? Bye.")] == [0, 1]
 
 
+def test_what_is_delegated_within_a_turn_is_about_the_whole_of_it() -> None:
+    def findings(rest: str) -> int:
+        talk = asked("Great, thank you.")
+        talk.server(
+            2200, "kugel.input_transcript.committed", text=f"Great, thank you. {rest}", start_ms=500, end_ms=2100
+        )
+        told = talk.tell(2300, "thinking", "There is nothing to be done.").speech(2300, 14_000)
+        return len(told.find("LIV603"))
+
+    assert [findings(rest) for rest in ("Bye.", "Where is order 4712? Bye.")] == [0, 1]
+
+
 def test_a_commentary_is_one_with_its_id_or_for_the_agent_at_large() -> None:
     for name in ("d1", None):
         talk = asked().tell(9000, "commentary", "It is on its way.", name).placed(9500, "commentary")
