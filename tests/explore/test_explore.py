@@ -169,7 +169,7 @@ def test_ctrl_c_ends_the_calls_and_what_was_found_is_told() -> None:
     crew = Pretended(made)
     found = explore(JOB, (FRONT,), crew, runs=500)
     assert found.interrupted
-    assert 90 <= found.runs <= 100
+    assert 100 - crew.window <= found.runs < 100 + crew.window  # whoever was under way beside it
     assert "PRO399" in [failure.code for failure in found.failures]
 
 
