@@ -84,7 +84,7 @@ def replies_of(result: "CallResult") -> list[Heard]:
 
 def beyond_telling(result: "CallResult") -> bool:
     """Whether the desk could not have the caller told: they left, or the model had its reminders and did not say it."""
-    return left_early(result) or _reminded_in_vain(result)
+    return _left_early(result) or _reminded_in_vain(result)
 
 
 def _reminded_in_vain(result: "CallResult") -> bool:
@@ -106,7 +106,7 @@ def _reminded_in_vain(result: "CallResult") -> bool:
     return count >= REMINDERS
 
 
-def left_early(result: "CallResult") -> bool:
+def _left_early(result: "CallResult") -> bool:
     """Whether the caller left before a refund's result was known, or before the reply to it was over.
 
     They leave by hanging up, or by saying goodbye before the desk could have them told.

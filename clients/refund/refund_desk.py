@@ -202,6 +202,7 @@ class RefundDesk(GoodbyeDesk):
         super().on_event(event)
         match event.get("type"):
             case "response.created":
+                # One that was asked for just before they spoke does not end their turn.
                 self._caller_has_turn = self._patience.caller_talks and self.turns.asked_for
                 self._reply(event["response"]["id"])
             case "response.output_item.added":
